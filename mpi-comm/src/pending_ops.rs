@@ -4,9 +4,10 @@
 //! of its operations are complete or revoked, and no process copies into the buffers any more.
 #![allow(unsafe_code)] // its requests use buffers whose borrow it keeps
 
+use std::fmt;
 use std::marker::PhantomData;
 
-use mpi_core::{Guard, Handle};
+use mpi_core::{Guard, Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_p2p::{Completion, Engine, Mode};
@@ -49,12 +50,38 @@ impl<'e, 'b> PendingOps<'e, 'b> {
     /// Runs `body` with a set of operations, and waits until all of them are complete. An error of `body` or of an
     /// operation revokes those that are left.
     pub fn scope<R>(engine: &'e Engine, body: impl FnOnce(&mut PendingOps<'e, 'b>) -> Result<R>) -> Result<R> {
+        PendingOps::scope_each(engine, body, |_, _, _| ())
+    }
+
+    /// As [`PendingOps::scope`]; `each` gets the result of `body`, and of every operation its place
+    /// ([`PendingOps::len`] before it was started) and status.
+    pub fn scope_each<R>(
+        engine: &'e Engine,
+        body: impl FnOnce(&mut PendingOps<'e, 'b>) -> Result<R>,
+        mut each: impl FnMut(&mut R, usize, &Status),
+    ) -> Result<R> {
         // SAFETY: `body` has a reference only and cannot leak the value, which ends in this function, before `'b`.
         let mut operations = unsafe { PendingOps::new(engine) };
-        let result = body(&mut operations)?;
+        let mut result = body(&mut operations)?;
+        if operations.requests.is_empty() {
+            return Ok(result);
+        }
         let mut outcome = Outcome::default();
-        operations.wait_all(|completion, _| outcome.record(completion.error.map_or(Ok(()), Err)))?;
+        operations.wait_for_all(|place, completion| {
+            each(&mut result, place, &completion.status);
+            outcome.record(completion.error.map_or(Ok(()), Err));
+        })?;
         outcome.end().map(|()| result)
+    }
+
+    /// The number of operations that have been started and were not complete at once.
+    pub fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
     }
 
     /// Sends, or starts a send that is not complete at once.
@@ -113,11 +140,20 @@ impl<'e, 'b> PendingOps<'e, 'b> {
         if self.requests.is_empty() {
             return Ok(());
         }
-        let expected = &self.expected;
-        self.engine
-            .wait_all(self.engine.lock(), &self.requests, |index, completion| each(completion, expected[index]))?;
+        let expected = std::mem::take(&mut self.expected);
+        self.wait_for_all(|place, completion| each(completion, expected[place]))
+    }
+
+    fn wait_for_all(&mut self, each: impl FnMut(usize, Completion)) -> Result<()> {
+        self.engine.wait_all(self.engine.lock(), &self.requests, each)?;
         self.requests.clear();
         Ok(())
+    }
+}
+
+impl fmt::Debug for PendingOps<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingOps").field("requests", &self.requests).finish()
     }
 }
 

@@ -62,6 +62,7 @@ mod on_demand;
 mod on_demand_handles;
 mod owned;
 mod owned_exchange;
+mod owned_message;
 mod pair_parts;
 mod pairs;
 mod partition_metrics;
@@ -106,6 +107,7 @@ pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimi
 pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use owned::OwnedOperation;
 pub use owned_exchange::OwnedExchange;
+pub use owned_message::OwnedMessage;
 pub use partition_metrics::{PartitionEvents, PartitionInstruments};
 pub use pending_contexts::MakeContext;
 pub use posted::PostedInstruments;

@@ -27,6 +27,7 @@ mod access;
 mod accumulate;
 mod basic;
 mod blocks;
+mod borrowed;
 mod combine;
 mod create;
 mod elements;
@@ -51,6 +52,7 @@ use std::sync::Arc;
 use mpi_coll::Collectives;
 use mpi_p2p::{CommMeters, Engine};
 
+pub use borrowed::EpochAccess;
 pub use exposure::{Exposure, Flavor};
 pub use hints::Hints;
 pub use instruments::WinInstruments;

@@ -16,7 +16,7 @@ fn main() {
             for steps in [1, -1] {
                 let (Some(before), Some(behind)) = grid.shift(dimension, steps)? else { continue };
                 let mut number = [0u32];
-                grid.process(behind)?.exchange(&[grid.rank()], &grid.process(before)?, &mut number, 0)?;
+                grid.process(behind).exchange(&[grid.rank()], &grid.process(before), &mut number, 0)?;
                 assert_eq!(number[0], before, "the number of the neighbour");
                 sum += number[0];
             }

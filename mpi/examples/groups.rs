@@ -27,7 +27,7 @@ fn main() {
                 assert_eq!((answer[0], from.source), (u64::from(both.rank()).pow(2), 0));
                 // There is one server.
                 let error = both.process(1).send(&[0u8], 0).expect_err("no such rank in the remote group");
-                assert!(error.to_string().contains("the remote group has 1 processes"), "{error}");
+                assert!(error.to_string().contains("the remote group has 1 process"), "{error}");
             }
         }
         // The same ring in three ways.
@@ -46,7 +46,7 @@ fn main() {
 
         let mut sum = 0;
         for graph in [&adjacent, &named, &whole] {
-            let (to, from) = (graph.process(next)?, graph.process(previous)?);
+            let (to, from) = (graph.process(next), graph.process(previous));
             let exchange = to.start_exchange(vec![rank; 10_000], &from, 20_000, 0)?;
             exchange.is_complete()?;
             let (numbers, received) = exchange.wait()?;

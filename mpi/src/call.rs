@@ -87,7 +87,9 @@ fn for_rust(error: Error) -> Error {
         return error;
     }
     let advice = match error.class() {
-        MPI_ERR_RANK | MPI_ERR_ROOT => "Compare the rank with World::size. A message from any rank: World::any.",
+        MPI_ERR_RANK | MPI_ERR_ROOT => {
+            "Compare the rank with Communicator::size. A message from any rank: Communicator::any."
+        }
         MPI_ERR_TRUNCATE => {
             "Receive into a buffer at least as long as the message: Peer::probe gives its length, and Peer::receive \
              makes a buffer that fits. Check that sender and receiver use the same tag for the same data."

@@ -1,7 +1,7 @@
 //! A message to one process and another one from a process, both under way at once (`MPI_Isendrecv`; MPI-5.0, 3.10).
 //!
 //! An operation owns its data until it is complete.
-//! Invariant: an operation borrows its [`World`]; one that is dropped goes on.
+//! Invariant: an operation borrows its communicator; one that is dropped goes on.
 //! Not here: the same in one call ([`Peer::exchange`]).
 
 use mpi_core::functions;
@@ -10,8 +10,8 @@ use mpi_p2p::OwnedExchange;
 
 use crate::call::CallName;
 use crate::peer::{Peer, Received, received};
-use crate::world::{Single, ThreadUse};
-use crate::{Result, World};
+use crate::threads::{Single, ThreadUse};
+use crate::{Communicator, Result};
 
 const START: CallName = CallName::new("Peer::start_exchange", functions::MPI_ISENDRECV);
 const WAIT: CallName = CallName::new("Exchange::wait", functions::MPI_WAIT);
@@ -31,12 +31,12 @@ const TEST: CallName = CallName::new("Exchange::is_complete", functions::MPI_REQ
 /// ```
 #[derive(Debug)]
 #[must_use = "the received data are those of `wait`"]
-pub struct Exchange<'w, T: Element, M: ThreadUse = Single> {
-    world: &'w World<M>,
+pub struct Exchange<'c, T: Element, M: ThreadUse = Single> {
+    comm: &'c Communicator<'c, M>,
     operation: OwnedExchange<T>,
 }
 
-impl<'w, M: ThreadUse> Peer<'w, M> {
+impl<'c, M: ThreadUse> Peer<'c, M> {
     /// Starts to send `data` to this process, and to receive at most `count` elements from another one, with the same
     /// tag. Errors: as [`Peer::exchange`], but for those of the receive.
     pub fn start_exchange<T: Element + Default>(
@@ -45,14 +45,14 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         from: &Peer<'_, M>,
         count: usize,
         tag: i32,
-    ) -> Result<Exchange<'w, T, M>> {
+    ) -> Result<Exchange<'c, T, M>> {
         self.call(START, |call| {
             let (dest, source) = (self.destination(tag)?, self.source_beside(from, tag)?);
             let room = vec![T::default(); count];
             let mut guard = call.enter(dest, tag, data.len() as u64);
             let (send, receive) = (((dest, tag), data), ((source, tag), room));
             let operation = OwnedExchange::start(&call.process.engine, &mut guard, call.context, send, receive)?;
-            Ok(Exchange { world: self.world, operation })
+            Ok(Exchange { comm: self.comm, operation })
         })
     }
 }
@@ -61,8 +61,8 @@ impl<T: Element, M: ThreadUse> Exchange<'_, T, M> {
     /// Waits until both messages are complete: the received elements. Errors: `MPI_ERR_TRUNCATE` for a message that is
     /// too long, `MPI_ERR_TYPE` for one that is not made of whole elements.
     pub fn wait(self) -> Result<(Vec<T>, Received)> {
-        let Exchange { world, operation } = self;
-        world.call(WAIT, |call| {
+        let Exchange { comm, operation } = self;
+        comm.call(WAIT, |call| {
             let (mut data, status) = operation.wait(call.enter(-1, 0, 0))?;
             let received = received::<T>(&status)?;
             data.truncate(received.count);
@@ -72,6 +72,6 @@ impl<T: Element, M: ThreadUse> Exchange<'_, T, M> {
 
     /// Whether both messages are complete, so that [`Exchange::wait`] does not wait.
     pub fn is_complete(&self) -> Result<bool> {
-        self.world.call(TEST, |call| self.operation.is_complete(&mut call.enter(-1, 0, 0)))
+        self.comm.call(TEST, |call| self.operation.is_complete(&mut call.enter(-1, 0, 0)))
     }
 }

@@ -1,6 +1,6 @@
-//! Files that all processes of the job open together (MPI-5.0, chapter 14).
+//! Files that all processes of a communicator open together (MPI-5.0, chapter 14).
 //!
-//! Invariant: a [`File`] borrows its [`World`], so no file is open when MPI is finalized.
+//! Invariant: a [`File`] borrows its communicator, so no file is open when MPI is finalized.
 //! Not here: views and file pointers (`mpi_io::File` has them).
 
 use std::fmt;
@@ -15,9 +15,9 @@ use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_io::{AccessMode, OpenArgs};
 
 use crate::call::{Call, CallName};
-use crate::{Result, Single, ThreadUse, World};
+use crate::{Communicator, Result, Single, ThreadUse};
 
-const OPEN: CallName = CallName::new("World::open", functions::MPI_FILE_OPEN);
+const OPEN: CallName = CallName::new("Communicator::open", functions::MPI_FILE_OPEN);
 const READ_AT: CallName = CallName::new("File::read_at", functions::MPI_FILE_READ_AT);
 const WRITE_AT: CallName = CallName::new("File::write_at", functions::MPI_FILE_WRITE_AT);
 const SIZE: CallName = CallName::new("File::size", functions::MPI_FILE_GET_SIZE);
@@ -70,14 +70,14 @@ impl Access {
 ///     file.close()
 /// });
 /// ```
-pub struct File<'w, M: ThreadUse = Single> {
-    world: &'w World<M>,
+pub struct File<'c, M: ThreadUse = Single> {
+    comm: &'c Communicator<'c, M>,
     handle: Handle,
     closed: bool,
 }
 
-impl<M: ThreadUse> World<M> {
-    /// Opens a file in all processes of the job (`MPI_File_open`); waits for all. Errors, in all processes or in none:
+impl<M: ThreadUse> Communicator<'_, M> {
+    /// Opens a file in all processes (`MPI_File_open`); waits for all. Errors, in all processes or in none:
     /// `MPI_ERR_AMODE` for contradictory modes, `MPI_ERR_NOT_SAME` when the processes differ,
     /// `MPI_ERR_NO_SUCH_FILE` and the like for errors of the system.
     pub fn open(&self, path: impl AsRef<Path>, access: Access) -> Result<File<'_, M>> {
@@ -90,20 +90,20 @@ impl<M: ThreadUse> World<M> {
             drop(call.enter(-1, 0, 0));
             call.process.file_open(self.handle(), args)
         })?;
-        Ok(File { world: self, handle, closed: false })
+        Ok(File { comm: self, handle, closed: false })
     }
 }
 
 impl<M: ThreadUse> File<'_, M> {
     fn file(&self) -> Arc<mpi_io::File> {
-        let process = self.world.process;
+        let process = self.comm.process;
         process.file(&process.engine.lock(), self.handle).cloned().expect("it is open as long as this is")
     }
 
     /// A call on the file, which the flight recorder shows with the file's own communicator.
     fn call<T>(&self, name: CallName, count: u64, body: impl FnOnce(&mpi_io::File) -> Result<T>) -> Result<T> {
         let file = self.file();
-        Call::run(self.world.process, file.comm().context(), name, |call| {
+        Call::run(self.comm.process, file.comm().context(), name, |call| {
             drop(call.enter(-1, 0, count));
             body(&file)
         })
@@ -111,7 +111,7 @@ impl<M: ThreadUse> File<'_, M> {
 
     fn close_in_place(&self) -> Result<()> {
         let context = self.file().comm().context();
-        Call::run(self.world.process, context, CLOSE, |call| {
+        Call::run(self.comm.process, context, CLOSE, |call| {
             drop(call.enter(-1, 0, 0));
             call.process.file_close(self.handle)
         })

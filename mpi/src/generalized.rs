@@ -12,7 +12,7 @@ use mpi_core::{Handle, Status, functions};
 use mpi_p2p::Generalized;
 
 use crate::call::CallName;
-use crate::world::Multiple;
+use crate::threads::Multiple;
 use crate::{Error, Result, World};
 
 const START: CallName = CallName::new("World::start_generalized", functions::MPI_GREQUEST_START);

@@ -1,25 +1,23 @@
 //! Graphs of processes (MPI-5.0, 8.5.3 and 8.5.4).
 //!
-//! Messages between neighbours go through the [`World`]: [`Graph::process`] is the peer for a rank of the graph.
-//! Invariant: a graph borrows its [`World`], so its communicator is freed before MPI is finalized.
+//! Invariant: the communicator of a [`Graph`] has a graph of either kind.
 //! Not here: grids (`grid`), the topologies themselves (`mpi_comm::topology`).
 
 use std::fmt;
-use std::sync::Arc;
+use std::ops::Deref;
 
-use mpi_comm::Comm;
 use mpi_comm::topology::{Adjacency, EdgeList, Graph as Topology, Weighting};
-use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_COUNT};
 use mpi_core::{Handle, functions};
 
 use crate::call::CallName;
-use crate::{Error, Peer, Result, Single, ThreadUse, World};
+use crate::{Communicator, Error, Result, Single, ThreadUse};
 
-const GRAPH: CallName = CallName::new("World::graph", functions::MPI_GRAPH_CREATE);
-const ADJACENT: CallName = CallName::new("World::adjacent_graph", functions::MPI_DIST_GRAPH_CREATE_ADJACENT);
-const EDGES: CallName = CallName::new("World::graph_of_edges", functions::MPI_DIST_GRAPH_CREATE);
+const GRAPH: CallName = CallName::new("Communicator::graph", functions::MPI_GRAPH_CREATE);
+const ADJACENT: CallName = CallName::new("Communicator::adjacent_graph", functions::MPI_DIST_GRAPH_CREATE_ADJACENT);
+const EDGES: CallName = CallName::new("Communicator::graph_of_edges", functions::MPI_DIST_GRAPH_CREATE);
 
-/// Processes that are neighbours in a graph. Dropping it frees its communicator, which no other process waits for.
+/// Processes that are neighbours in a graph: a [`Communicator`] with edges.
 ///
 /// ```no_run
 /// # fn work(world: &mpi::World) -> mpi::Result<()> {
@@ -27,18 +25,17 @@ const EDGES: CallName = CallName::new("World::graph_of_edges", functions::MPI_DI
 /// let next = (world.rank() + 1) % world.size();
 /// let graph = world.graph_of_edges(&[mpi::Edge { source: world.rank(), destination: next, weight: None }])?;
 /// for neighbor in graph.destinations() {
-///     graph.process(neighbor.rank)?.send(&[graph.rank()], 0)?;
+///     graph.process(neighbor.rank).send(&[graph.rank()], 0)?;
 /// }
 /// for neighbor in graph.sources() {
-///     let (number, _) = graph.process(neighbor.rank)?.receive::<u32>(0)?;
+///     let (number, _) = graph.process(neighbor.rank).receive::<u32>(0)?;
 ///     assert_eq!(number[0], neighbor.rank);
 /// }
 /// # Ok(())
 /// # }
 /// ```
-pub struct Graph<'w, M: ThreadUse = Single> {
-    world: &'w World<M>,
-    comm: Arc<Comm>,
+pub struct Graph<'c, M: ThreadUse = Single> {
+    all: Communicator<'c, M>,
 }
 
 /// An edge of a graph, between two ranks.
@@ -61,7 +58,7 @@ pub struct Neighbor {
     pub weight: Option<u32>,
 }
 
-impl<M: ThreadUse> World<M> {
+impl<M: ThreadUse> Communicator<'_, M> {
     /// Makes a graph of the first processes, one for each list of `neighbors`; `None` in those that it does not need.
     /// With `reorder`, ranks follow the packages and cores that the processes are bound to. All processes call it with
     /// equal arguments, and wait for each other.
@@ -94,7 +91,7 @@ impl<M: ThreadUse> World<M> {
     }
 
     /// Makes a graph of all processes from edges that any process names, each edge once. All processes call it, and
-    /// wait for each other. Errors: as [`World::adjacent_graph`].
+    /// wait for each other. Errors: as [`Communicator::adjacent_graph`].
     pub fn graph_of_edges(&self, edges: &[Edge]) -> Result<Graph<'_, M>> {
         self.call(EDGES, |call| {
             drop(call.enter(-1, 0, edges.len() as u64));
@@ -148,24 +145,10 @@ fn weights(name: &'static str, all: impl Iterator<Item = Option<u32>> + Clone) -
     }
 }
 
-impl<'w, M: ThreadUse> Graph<'w, M> {
-    fn of(world: &'w World<M>, handle: Handle) -> Result<Graph<'w, M>> {
-        Ok(Graph { world, comm: world.created(handle)? })
-    }
-
-    /// This process's rank in the graph; it differs from that in the world where ranks were reordered.
-    pub fn rank(&self) -> u32 {
-        self.comm.rank()
-    }
-
-    /// The number of processes.
-    pub fn size(&self) -> u32 {
-        self.comm.size()
-    }
-
-    /// The communicator's handle word, to bind variables to.
-    pub fn handle(&self) -> Handle {
-        self.comm.handle()
+impl<'c, M: ThreadUse> Graph<'c, M> {
+    /// The graph that a call on `parent` has just made.
+    fn of(parent: &'c Communicator<'_, M>, handle: Handle) -> Result<Graph<'c, M>> {
+        Ok(Graph { all: parent.made(handle, "graph")? })
     }
 
     /// The neighbours that this process receives from.
@@ -179,7 +162,7 @@ impl<'w, M: ThreadUse> Graph<'w, M> {
     }
 
     fn neighbors(&self, side: fn(&mpi_comm::topology::Distributed) -> &Adjacency) -> Vec<Neighbor> {
-        if let Ok(graph) = self.comm.distributed() {
+        if let Ok(graph) = self.all.comm.distributed() {
             let side = side(graph);
             let weight =
                 |place: usize| side.weights.get(place).filter(|_| graph.weighted()).map(|weight| *weight as u32);
@@ -187,27 +170,16 @@ impl<'w, M: ThreadUse> Graph<'w, M> {
             return ranks.map(|(place, rank)| Neighbor { rank: *rank as u32, weight: weight(place) }).collect();
         }
         // In a graph that all processes describe, edges are named where messages start.
-        let ranks = self.comm.graph().map_or(&[][..], |graph| graph.neighbors(self.rank()));
+        let ranks = self.all.comm.graph().map_or(&[][..], |graph| graph.neighbors(self.rank()));
         ranks.iter().map(|rank| Neighbor { rank: *rank as u32, weight: None }).collect()
-    }
-
-    /// The process with this rank in the graph, to send to and receive from. Its messages are those of the world: their
-    /// tags distinguish them from others. Errors: `MPI_ERR_RANK`.
-    pub fn process(&self, rank: u32) -> Result<Peer<'w, M>> {
-        match self.comm.group().world_ranks().get(rank as usize) {
-            Some(world_rank) => Ok(self.world.process(*world_rank)),
-            None => {
-                let rule = format!("the graph has {} processes", self.size());
-                Err(Error::new(MPI_ERR_RANK, rule).arg("rank", &rank).call("Graph::process"))
-            }
-        }
     }
 }
 
-impl<M: ThreadUse> Drop for Graph<'_, M> {
-    fn drop(&mut self) {
-        // The handle is the graph's own, and is live until here.
-        let _ = self.world.process.comm_free(self.comm.handle());
+impl<'c, M: ThreadUse> Deref for Graph<'c, M> {
+    type Target = Communicator<'c, M>;
+
+    fn deref(&self) -> &Communicator<'c, M> {
+        &self.all
     }
 }
 

@@ -1,24 +1,22 @@
 //! Grids of processes: Cartesian topologies (MPI-5.0, 8.5).
 //!
-//! Messages between neighbours go through the [`World`]: [`Grid::process`] is the peer for a place in the grid.
-//! Invariant: a [`Grid`] borrows its [`World`], so its communicator is freed before MPI is finalized.
-//! Not here: the arithmetic (`mpi_comm::topology`), graphs (`mpi_env::Process` has them).
+//! Invariant: the communicator of a [`Grid`] has a grid.
+//! Not here: the arithmetic (`mpi_comm::topology`), graphs (`graph`).
 
 use std::fmt;
-use std::sync::Arc;
+use std::ops::Deref;
 
-use mpi_comm::Comm;
 use mpi_comm::topology::{Cartesian, Dimension, dims_create};
-use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_DIMS, MPI_ERR_INTERN, MPI_ERR_RANK};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_DIMS, MPI_ERR_INTERN};
 use mpi_core::{Handle, functions};
 
 use crate::call::CallName;
-use crate::{Error, Peer, Result, Single, ThreadUse, World};
+use crate::{Communicator, Error, Result, Single, ThreadUse};
 
-const GRID: CallName = CallName::new("World::grid", functions::MPI_CART_CREATE);
+const GRID: CallName = CallName::new("Communicator::grid", functions::MPI_CART_CREATE);
 const PART: CallName = CallName::new("Grid::part", functions::MPI_CART_SUB);
 
-/// Processes that are neighbours in a grid. Dropping it frees its communicator, which no other process waits for.
+/// Processes that are neighbours in a grid: a [`Communicator`] with coordinates.
 ///
 /// ```no_run
 /// # fn work(world: &mpi::World) -> mpi::Result<()> {
@@ -28,14 +26,13 @@ const PART: CallName = CallName::new("Grid::part", functions::MPI_CART_SUB);
 ///     let (before, behind) = grid.shift(0, 1)?;
 ///     let (before, behind) = (before.expect("periodic"), behind.expect("periodic"));
 ///     let mut from = [0];
-///     grid.process(behind)?.exchange(&[grid.rank()], &grid.process(before)?, &mut from, 0)?;
+///     grid.process(behind).exchange(&[grid.rank()], &grid.process(before), &mut from, 0)?;
 /// }
 /// # Ok(())
 /// # }
 /// ```
-pub struct Grid<'w, M: ThreadUse = Single> {
-    world: &'w World<M>,
-    comm: Arc<Comm>,
+pub struct Grid<'c, M: ThreadUse = Single> {
+    all: Communicator<'c, M>,
 }
 
 /// Replaces the zeros of `dims` by factors in descending order, as near to each other as possible, so that the product
@@ -51,7 +48,7 @@ pub fn balance(processes: u32, dims: &mut [u32]) -> Result<()> {
     Ok(())
 }
 
-impl<M: ThreadUse> World<M> {
+impl<M: ThreadUse> Communicator<'_, M> {
     /// Makes a grid of the first processes; `None` in those that it does not need. In a periodic dimension the last
     /// process is next to the first. With `reorder`, ranks follow the packages and cores that the processes are bound
     /// to. All processes call it with equal arguments, and wait for each other.
@@ -78,32 +75,17 @@ impl<M: ThreadUse> World<M> {
     }
 }
 
-impl<'w, M: ThreadUse> Grid<'w, M> {
-    /// The grid of a communicator; none for the null handle.
-    fn of(world: &'w World<M>, handle: Handle) -> Result<Option<Grid<'w, M>>> {
+impl<'c, M: ThreadUse> Grid<'c, M> {
+    /// The grid that a call on `parent` has just made; none for the null handle.
+    fn of(parent: &'c Communicator<'_, M>, handle: Handle) -> Result<Option<Grid<'c, M>>> {
         if handle.0 == MPI_COMM_NULL {
             return Ok(None);
         }
-        Ok(Some(Grid { world, comm: world.created(handle)? }))
+        Ok(Some(Grid { all: parent.made(handle, "grid")? }))
     }
 
     fn cartesian(&self) -> Result<&Cartesian> {
-        self.comm.cartesian()
-    }
-
-    /// This process's rank in the grid; it differs from that in the world where ranks were reordered.
-    pub fn rank(&self) -> u32 {
-        self.comm.rank()
-    }
-
-    /// The number of processes.
-    pub fn size(&self) -> u32 {
-        self.comm.size()
-    }
-
-    /// The communicator's handle word, to bind variables to.
-    pub fn handle(&self) -> Handle {
-        self.comm.handle()
+        self.all.comm.cartesian()
     }
 
     /// Its dimensions.
@@ -135,23 +117,11 @@ impl<'w, M: ThreadUse> Grid<'w, M> {
         self.cartesian()?.shift(self.rank(), direction, steps).map_err(|error| error.call("Grid::shift"))
     }
 
-    /// The process with this rank in the grid, to send to and receive from. Its messages are those of the world: their
-    /// tags distinguish them from others. Errors: `MPI_ERR_RANK`.
-    pub fn process(&self, rank: u32) -> Result<Peer<'w, M>> {
-        match self.comm.group().world_ranks().get(rank as usize) {
-            Some(world_rank) => Ok(self.world.process(*world_rank)),
-            None => {
-                let rule = format!("the grid has {} processes", self.size());
-                Err(Error::new(MPI_ERR_RANK, rule).arg("rank", &rank).call("Grid::process"))
-            }
-        }
-    }
-
     /// The part of the grid with this process's coordinates in the dimensions that do not remain: a row, a plane. All
     /// processes of the grid call it with equal arguments, and wait for each other. Errors: `MPI_ERR_DIMS` for another
     /// number of entries than dimensions, `MPI_ERR_NOT_SAME`.
-    pub fn part(&self, remain: &[bool]) -> Result<Grid<'w, M>> {
-        self.world.call(PART, |call| {
+    pub fn part(&self, remain: &[bool]) -> Result<Grid<'_, M>> {
+        self.call(PART, |call| {
             drop(call.enter(-1, 0, 0));
             let checked = match self.dims().len() {
                 dims if dims == remain.len() => Ok(remain.to_vec()),
@@ -161,15 +131,16 @@ impl<'w, M: ThreadUse> Grid<'w, M> {
                 }
             };
             let handle = call.process.cart_sub(self.handle(), checked)?;
-            Grid::of(self.world, handle)?.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a part without this process"))
+            Grid::of(self, handle)?.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a part without this process"))
         })
     }
 }
 
-impl<M: ThreadUse> Drop for Grid<'_, M> {
-    fn drop(&mut self) {
-        // The handle is the grid's own, and is live until here.
-        let _ = self.world.process.comm_free(self.comm.handle());
+impl<'c, M: ThreadUse> Deref for Grid<'c, M> {
+    type Target = Communicator<'c, M>;
+
+    fn deref(&self) -> &Communicator<'c, M> {
+        &self.all
     }
 }
 

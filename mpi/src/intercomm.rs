@@ -1,20 +1,18 @@
 //! Intercommunicators: two groups of processes that send messages to each other (MPI-5.0, 7.6).
 //!
-//! Invariant: an [`Intercomm`] borrows its [`World`], so its communicator is freed before MPI is finalized.
-//! Not here: the handshake of the groups (`mpi_comm`), the messages (`peer`).
+//! Invariant: an intercommunicator borrows the communicator that it was made from, so it is freed before MPI is
+//! finalized. Not here: the handshake of the groups (`mpi_comm`), the messages (`peer`).
 
 use std::fmt;
-use std::sync::Arc;
 
-use mpi_comm::Comm;
 use mpi_core::abi::MPI_ERR_GROUP;
 use mpi_core::{Handle, functions};
 
 use crate::call::CallName;
-use crate::peer::Among;
-use crate::{Error, Peer, Result, Single, ThreadUse, World};
+use crate::{Communicator, Error, Peer, Result, Single, ThreadUse};
 
-const TWO_GROUPS: CallName = CallName::new("World::two_groups", functions::MPI_INTERCOMM_CREATE);
+const TWO_GROUPS: CallName = CallName::new("Communicator::two_groups", functions::MPI_INTERCOMM_CREATE);
+const MERGE: CallName = CallName::new("Intercomm::merge", functions::MPI_INTERCOMM_MERGE);
 
 /// Two groups of processes: a process sends to and receives from those of the other group, the remote one. Dropping it
 /// frees its communicator, which no other process waits for.
@@ -37,12 +35,11 @@ const TWO_GROUPS: CallName = CallName::new("World::two_groups", functions::MPI_I
 /// # Ok(())
 /// # }
 /// ```
-pub struct Intercomm<'w, M: ThreadUse = Single> {
-    world: &'w World<M>,
-    comm: Arc<Comm>,
+pub struct Intercomm<'c, M: ThreadUse = Single> {
+    both: Communicator<'c, M>,
 }
 
-impl<M: ThreadUse> World<M> {
+impl<M: ThreadUse> Communicator<'_, M> {
     /// Divides all processes into two groups, in the order of their ranks: those that pass true and those that pass
     /// false. All processes call it, and wait for each other. Errors: `MPI_ERR_GROUP`, in all processes, when all pass
     /// the same.
@@ -59,7 +56,7 @@ impl<M: ThreadUse> World<M> {
             let part = process.comm_split(self.handle(), i32::from(second), 0)?;
             let made = process.intercomm_create(part, 0, || Ok((self.handle(), leader as u32, 0)));
             process.comm_free(part)?;
-            Ok(Intercomm { world: self, comm: self.created(made?)? })
+            Ok(Intercomm { both: self.made(made?, "intercommunicator")? })
         })
     }
 }
@@ -67,49 +64,48 @@ impl<M: ThreadUse> World<M> {
 impl<M: ThreadUse> Intercomm<'_, M> {
     /// This process's rank in its own group.
     pub fn rank(&self) -> u32 {
-        self.comm.rank()
+        self.both.rank()
     }
 
     /// The number of processes in this process's group.
     pub fn size(&self) -> u32 {
-        self.comm.size()
+        self.both.size()
     }
 
     /// The number of processes in the other group.
     pub fn remote_size(&self) -> u32 {
-        self.comm.peers()
+        self.both.comm.peers()
     }
 
     /// The ranks in the world of the processes in the other group, by their ranks there.
     pub fn remote_ranks(&self) -> &[u32] {
-        self.comm.remote().map_or(&[], |remote| remote.group().world_ranks())
+        self.both.comm.remote().map_or(&[], |remote| remote.group().world_ranks())
     }
 
     /// The communicator's handle word, to bind variables to.
     pub fn handle(&self) -> Handle {
-        self.comm.handle()
+        self.both.handle()
     }
 
     /// The process with this rank in the other group, to send to and receive from. Its calls fail when there is no such
     /// process. Messages are apart from those of the world.
     pub fn process(&self, rank: u32) -> Peer<'_, M> {
-        Peer::new(self.world, self.among(), Some(rank))
+        self.both.process(rank)
     }
 
     /// Any process of the other group, to receive from.
     pub fn any(&self) -> Peer<'_, M> {
-        Peer::new(self.world, self.among(), None)
+        self.both.any()
     }
 
-    fn among(&self) -> Among {
-        Among { context: self.comm.context(), size: self.remote_size(), name: "remote group" }
-    }
-}
-
-impl<M: ThreadUse> Drop for Intercomm<'_, M> {
-    fn drop(&mut self) {
-        // The handle is its own, and is live until here.
-        let _ = self.world.process.comm_free(self.comm.handle());
+    /// Makes a communicator of both groups. The group whose processes pass `high` has the higher ranks; where both
+    /// groups pass the same, the library chooses. All processes of both groups call it, with equal `high` in each group,
+    /// and wait for each other. Errors: `MPI_ERR_ARG` when the processes of one group differ, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    pub fn merge(&self, high: bool) -> Result<Communicator<'_, M>> {
+        self.both.call(MERGE, |call| {
+            drop(call.enter(-1, 0, 0));
+            self.both.made(call.process.intercomm_merge(self.handle(), high)?, "communicator")
+        })
     }
 }
 

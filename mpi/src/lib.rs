@@ -2,13 +2,17 @@
 //!
 //! - [`init`] gives the [`World`]; when it goes out of scope, MPI is finalized. [`run`] does both, and turns an error
 //!   into a report that ends the job.
-//! - [`Peer`]: messages to and from one process, or from any. [`Persistent`]: those that are sent again and again.
-//!   [`Exchange`]: one to a process and one from a process at once. `collective`: calls of all processes.
+//! - [`Communicator`]: processes that send messages to each other and call collectives together. The world is one;
+//!   it makes others of all or of some processes.
+//! - [`Peer`]: messages to and from one process of a communicator, or from any. [`Sending`] and [`Receiving`]: those under
+//!   way. [`Communicator::scope`]: several at once, of borrowed data. [`Exchange`]: one to a process and one from a
+//!   process at once. [`Persistent`]: those that are sent again and again.
 //! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions. [`Graph`]: in a graph.
 //! - [`Intercomm`]: two groups of processes that send messages to each other.
 //! - [`GeneralizedRequest`]: an operation of the program that is waited for like a message.
 //! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
-//! - [`File`]: a file that all processes open together.
+//! - [`Window`]: memory that other processes read and change. [`File`]: a file that all processes open together.
+//! - [`test`](macro@test): tests on several processes under `cargo test`.
 //! - [`tool`]: control and performance variables, before, while and after MPI is initialized.
 //! - [`core`], [`errors`], [`t`], [`datatype`], [`fabric`], [`p2p`], [`comm`], [`coll`],
 //!   [`io`], [`mod@env`]: the crates underneath.
@@ -29,24 +33,33 @@
 
 mod call;
 mod collective;
+mod communicator;
 mod exchange;
 mod file;
 mod generalized;
 mod graph;
 mod grid;
+mod immediate;
 mod intercomm;
 mod layout;
 mod peer;
 mod persistent;
+mod scope;
+#[doc(hidden)]
+pub mod testing;
+mod threads;
 pub mod tool;
+mod window;
 mod world;
 
 pub use collective::Operation;
+pub use communicator::Communicator;
 pub use exchange::Exchange;
 pub use file::{Access, File};
 pub use generalized::{Completer, GeneralizedRequest};
 pub use graph::{Edge, Graph, Neighbor};
 pub use grid::{Grid, balance};
+pub use immediate::{Receiving, Sending};
 pub use intercomm::Intercomm;
 pub use mpi_coll as coll;
 pub use mpi_comm as comm;
@@ -56,6 +69,7 @@ pub use mpi_env as env;
 pub use mpi_errors as errors;
 pub use mpi_fabric as fabric;
 pub use mpi_io as io;
+pub use mpi_macros::test;
 pub use mpi_p2p as p2p;
 pub use mpi_t as t;
 
@@ -64,4 +78,7 @@ pub use mpi_datatype::Element;
 pub use mpi_errors::{Error, Result};
 pub use peer::{ANY_TAG, Peer, Received};
 pub use persistent::Persistent;
-pub use world::{Multiple, Single, ThreadUse, World, init, init_multiple, run};
+pub use scope::Scope;
+pub use threads::{Multiple, Single, ThreadUse};
+pub use window::{Epoch, Window};
+pub use world::{World, init, init_multiple, run};

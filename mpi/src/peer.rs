@@ -12,8 +12,8 @@ use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_p2p::Mode;
 
 use crate::call::{Call, CallName};
-use crate::world::{Single, ThreadUse};
-use crate::{Error, Layout, Result, World};
+use crate::threads::{Single, ThreadUse};
+use crate::{Communicator, Error, Layout, Result};
 
 const SEND: CallName = CallName::new("Peer::send", functions::MPI_SEND);
 const SEND_SYNCHRONOUSLY: CallName = CallName::new("Peer::send_synchronously", functions::MPI_SSEND);
@@ -25,24 +25,12 @@ const PROBE: CallName = CallName::new("Peer::probe", functions::MPI_PROBE);
 /// A receive with this tag takes a message with any tag.
 pub const ANY_TAG: i32 = MPI_ANY_TAG;
 
-/// One process, or any: the source or destination of messages.
-#[derive(Debug)]
-pub struct Peer<'w, M: ThreadUse = Single> {
-    pub(crate) world: &'w World<M>,
-    among: Among,
+/// One process of a communicator, or any: the source or destination of messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer<'c, M: ThreadUse = Single> {
+    pub(crate) comm: &'c Communicator<'c, M>,
     /// `None`: any.
     rank: Option<u32>,
-}
-
-/// The processes that a peer is one of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Among {
-    /// Context id of the communicator.
-    pub context: u32,
-    /// Their number.
-    pub size: u32,
-    /// What errors call them.
-    pub name: &'static str,
 }
 
 /// The properties of a received message.
@@ -56,32 +44,25 @@ pub struct Received {
     pub count: usize,
 }
 
-impl<M: ThreadUse> World<M> {
+impl<M: ThreadUse> Communicator<'_, M> {
     /// The process with this rank, to send to and receive from. Its calls fail when there is no such process.
+    #[inline]
     pub fn process(&self, rank: u32) -> Peer<'_, M> {
-        Peer::new(self, self.all_processes(), Some(rank))
+        Peer { comm: self, rank: Some(rank) }
     }
 
     /// Any process, to receive from.
+    #[inline]
     pub fn any(&self) -> Peer<'_, M> {
-        Peer::new(self, self.all_processes(), None)
-    }
-
-    fn all_processes(&self) -> Among {
-        Among { context: self.comm().context(), size: self.size(), name: "world" }
+        Peer { comm: self, rank: None }
     }
 }
 
-impl<'w, M: ThreadUse> Peer<'w, M> {
-    /// A process, or any of them.
-    pub(crate) fn new(world: &'w World<M>, among: Among, rank: Option<u32>) -> Peer<'w, M> {
-        Peer { world, among, rank }
-    }
-
+impl<M: ThreadUse> Peer<'_, M> {
     /// A call on the communicator of the process.
     #[inline]
     pub(crate) fn call<T>(&self, name: CallName, body: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
-        Call::run(self.world.process, self.among.context, name, body)
+        self.comm.call(name, body)
     }
 
     /// Sends a message; returns when the data may be changed again. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
@@ -190,16 +171,19 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
     }
 
     fn check_rank(&self, rank: u32) -> Result<i32> {
-        let Among { size, name, .. } = self.among;
+        let size = self.comm.comm.peers();
         let known = i32::try_from(rank).ok().filter(|_| rank < size);
-        known.ok_or_else(|| Error::new(MPI_ERR_RANK, format!("the {name} has {size} processes")).arg("rank", &rank))
+        known.ok_or_else(|| {
+            let rule = format!("the {} has {}", self.comm.among(), mpi_errors::processes(size));
+            Error::new(MPI_ERR_RANK, rule).arg("rank", &rank)
+        })
     }
 
     /// The rank to receive from in a call that also sends to this process: on the same communicator.
     pub(crate) fn source_beside(&self, from: &Peer<'_, M>, tag: i32) -> Result<i32> {
-        if from.among.context != self.among.context {
+        if from.comm.handle() != self.comm.handle() {
             let rule = "a message is sent and another one received on one communicator";
-            return Err(Error::new(MPI_ERR_COMM, rule).arg("from", &format_args!("of the {}", from.among.name)));
+            return Err(Error::new(MPI_ERR_COMM, rule).arg("from", &format_args!("of the {}", from.comm.among())));
         }
         from.source(tag)
     }
@@ -217,7 +201,12 @@ fn check_tag(tag: i32, any: bool) -> Result<()> {
 }
 
 pub(crate) fn received<T: Element>(status: &Status) -> Result<Received> {
-    let (bytes, size) = (status.bytes() as usize, size_of::<T>().max(1));
+    received_of(status, size_of::<T>())
+}
+
+/// The properties of a message of elements that have `each` bytes.
+pub(crate) fn received_of(status: &Status, each: usize) -> Result<Received> {
+    let (bytes, size) = (status.bytes() as usize, each.max(1));
     if !bytes.is_multiple_of(size) {
         let rule =
             format!("an element has {size} bytes, and a message of {bytes} bytes came from rank {}", status.source);

@@ -1,7 +1,7 @@
 //! Persistent and partitioned messages (MPI-5.0, 3.9 and 4.2): operations that are started again and again.
 //!
 //! An operation owns its data. They are accessible while it is inactive, and by partitions as these come and go.
-//! Invariant: an operation borrows its [`World`], so it is freed before MPI is finalized.
+//! Invariant: an operation borrows its communicator, so it is freed before MPI is finalized.
 //! Not here: single messages (`peer`).
 
 use mpi_core::functions;
@@ -10,8 +10,8 @@ use mpi_p2p::OwnedOperation;
 
 use crate::call::CallName;
 use crate::peer::{Peer, Received, received};
-use crate::world::{Single, ThreadUse};
-use crate::{Result, World};
+use crate::threads::{Single, ThreadUse};
+use crate::{Communicator, Result};
 
 const SEND_INIT: CallName = CallName::new("Peer::persistent_send", functions::MPI_SEND_INIT);
 const RECV_INIT: CallName = CallName::new("Peer::persistent_receive", functions::MPI_RECV_INIT);
@@ -36,30 +36,30 @@ const ARRIVED: CallName = CallName::new("Persistent::arrived", functions::MPI_PA
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Persistent<'w, T: Element, M: ThreadUse = Single> {
-    world: &'w World<M>,
+pub struct Persistent<'c, T: Element, M: ThreadUse = Single> {
+    comm: &'c Communicator<'c, M>,
     operation: OwnedOperation<T>,
 }
 
-impl<'w, M: ThreadUse> Peer<'w, M> {
+impl<'c, M: ThreadUse> Peer<'c, M> {
     /// A persistent send of `data`. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
-    pub fn persistent_send<T: Element>(&self, data: Vec<T>, tag: i32) -> Result<Persistent<'w, T, M>> {
+    pub fn persistent_send<T: Element>(&self, data: Vec<T>, tag: i32) -> Result<Persistent<'c, T, M>> {
         self.call(SEND_INIT, |call| {
             let dest = self.destination(tag)?;
             let mut guard = call.enter(dest, tag, data.len() as u64);
             let operation = OwnedOperation::send(&call.process.engine, &mut guard, call.context, (dest, tag), data)?;
-            Ok(Persistent { world: self.world, operation })
+            Ok(Persistent { comm: self.comm, operation })
         })
     }
 
     /// A persistent receive of at most `count` elements. Errors: as [`Peer::persistent_send`].
-    pub fn persistent_receive<T: Element + Default>(&self, count: usize, tag: i32) -> Result<Persistent<'w, T, M>> {
+    pub fn persistent_receive<T: Element + Default>(&self, count: usize, tag: i32) -> Result<Persistent<'c, T, M>> {
         self.call(RECV_INIT, |call| {
             let (source, data) = (self.source(tag)?, vec![T::default(); count]);
             let mut guard = call.enter(source, tag, count as u64);
             let operation =
                 OwnedOperation::receive(&call.process.engine, &mut guard, call.context, (source, tag), data)?;
-            Ok(Persistent { world: self.world, operation })
+            Ok(Persistent { comm: self.comm, operation })
         })
     }
 
@@ -71,13 +71,13 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         data: Vec<T>,
         partitions: u32,
         tag: i32,
-    ) -> Result<Persistent<'w, T, M>> {
+    ) -> Result<Persistent<'c, T, M>> {
         self.call(PSEND_INIT, |call| {
             let to = (self.destination(tag)?, tag);
             let mut guard = call.enter(to.0, tag, data.len() as u64);
             let (engine, context) = (&call.process.engine, call.context);
             let operation = OwnedOperation::partitioned_send(engine, &mut guard, context, to, data, partitions)?;
-            Ok(Persistent { world: self.world, operation })
+            Ok(Persistent { comm: self.comm, operation })
         })
     }
 
@@ -88,13 +88,13 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         count: usize,
         partitions: u32,
         tag: i32,
-    ) -> Result<Persistent<'w, T, M>> {
+    ) -> Result<Persistent<'c, T, M>> {
         self.call(PRECV_INIT, |call| {
             let (from, data) = ((self.destination(tag)?, tag), vec![T::default(); count]);
             let mut guard = call.enter(from.0, tag, count as u64);
             let (engine, context) = (&call.process.engine, call.context);
             let operation = OwnedOperation::partitioned_receive(engine, &mut guard, context, from, data, partitions)?;
-            Ok(Persistent { world: self.world, operation })
+            Ok(Persistent { comm: self.comm, operation })
         })
     }
 }
@@ -102,7 +102,7 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
 impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
     /// Starts the operation. Errors: `MPI_ERR_REQUEST` while it is active.
     pub fn start(&mut self) -> Result<()> {
-        self.world.call(START, |call| {
+        self.comm.call(START, |call| {
             let (peer, tag) = self.operation.peer_and_tag();
             self.operation.start(&mut call.enter(peer, tag, 0))
         })
@@ -110,13 +110,13 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
 
     /// Waits until the send is over. Errors: those of the operation.
     pub fn wait(&mut self) -> Result<()> {
-        self.world.call(WAIT, |call| self.operation.wait(call.enter(-1, 0, 0)).map(drop))
+        self.comm.call(WAIT, |call| self.operation.wait(call.enter(-1, 0, 0)).map(drop))
     }
 
     /// Waits until the receive is over. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE` for
     /// one that is not made of whole elements.
     pub fn wait_received(&mut self) -> Result<Received> {
-        self.world.call(WAIT, |call| received::<T>(&self.operation.wait(call.enter(-1, 0, 0))?))
+        self.comm.call(WAIT, |call| received::<T>(&self.operation.wait(call.enter(-1, 0, 0))?))
     }
 
     /// The data; `None` while the operation is active.
@@ -138,12 +138,12 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
     /// Marks a partition of an active send ready: it leaves now. Errors: `MPI_ERR_ARG` as
     /// [`Persistent::partition_mut`], `MPI_ERR_REQUEST` for an inactive send or another operation.
     pub fn ready(&mut self, partition: u32) -> Result<()> {
-        self.world.call(READY, |call| self.operation.mark_ready(&mut call.enter(-1, 0, 0), partition))
+        self.comm.call(READY, |call| self.operation.mark_ready(&mut call.enter(-1, 0, 0), partition))
     }
 
     /// A partition of a receive, once it has arrived. Errors: as [`Persistent::ready`].
     pub fn arrived(&self, partition: u32) -> Result<Option<&[T]>> {
-        let recorder = &self.world.process.recorder;
+        let recorder = &self.comm.process.recorder;
         let record = || recorder.record(ARRIVED.function, 0, -1, 0, 0);
         self.operation.arrived(partition, record).map_err(|error| error.call(ARRIVED.rust))
     }

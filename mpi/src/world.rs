@@ -2,71 +2,55 @@
 //!
 //! Invariant: while a [`World`] exists, MPI is initialized. A world of [`Single`] stays on its thread, so the engine
 //! needs no lock.
-//! Not here: messages (`peer`), collective calls (`collective`).
+//! Not here: what is done with the processes (`communicator`, `collective`, `peer`).
 
+use std::backtrace::Backtrace;
 use std::fmt;
-use std::marker::PhantomData;
-use std::sync::Arc;
+use std::ops::Deref;
+use std::panic;
 
-use mpi_comm::Comm;
-use mpi_core::Handle;
-use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE};
+use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_core::functions;
 use mpi_env::{Process, Route};
 
-use crate::call::{Call, CallName};
-use crate::{Error, Result};
+use crate::call::CallName;
+use crate::threads::{Multiple, Single, ThreadUse};
+use crate::{Communicator, Error, Result};
 
 const FINALIZE: CallName = CallName::new("drop of mpi::World", functions::MPI_FINALIZE);
 
-/// How many threads of the process use MPI: [`Single`] or [`Multiple`].
-pub trait ThreadUse {}
-
-/// Only the thread that initialized MPI uses it (`MPI_THREAD_FUNNELED`); the world cannot leave it.
-///
-/// ```compile_fail
-/// fn on_another_thread(world: mpi::World) {
-///     std::thread::spawn(move || world.barrier());
-/// }
-/// ```
-#[derive(Debug)]
-pub struct Single(PhantomData<*const ()>);
-
-/// Any thread may use MPI at any time (`MPI_THREAD_MULTIPLE`); the world can be shared.
-///
-/// ```
-/// fn on_another_thread(world: mpi::World<mpi::Multiple>) {
-///     std::thread::spawn(move || world.barrier());
-/// }
-/// ```
-#[derive(Debug)]
-pub struct Multiple(());
-
-impl ThreadUse for Single {}
-impl ThreadUse for Multiple {}
-
-/// All processes of the job: `MPI_COMM_WORLD`. Dropping it finalizes MPI, which waits for all processes.
+/// All processes of the job: the [`Communicator`] `MPI_COMM_WORLD`. Dropping it finalizes MPI, which waits for all
+/// processes.
 ///
 /// When it is dropped by a panic, the job ends instead.
 pub struct World<M: ThreadUse = Single> {
     pub(crate) process: &'static Process,
-    threads: PhantomData<M>,
+    /// Lent no longer than the world lives, so that nothing made of it outlives MPI.
+    all: Communicator<'static, M>,
+    alone: Communicator<'static, M>,
 }
 
 /// Initializes MPI for use by this thread alone. Errors: `MPI_ERR_OTHER` when it was initialized before, or when the
 /// launcher's facts are not usable.
 pub fn init() -> Result<World<Single>> {
-    world(MPI_THREAD_FUNNELED).map_err(|error| error.call("mpi::init"))
+    init_as()
 }
 
 /// Initializes MPI for use by all threads of the process. Errors: as [`init`].
 pub fn init_multiple() -> Result<World<Multiple>> {
-    world(MPI_THREAD_MULTIPLE).map_err(|error| error.call("mpi::init_multiple"))
+    init_as()
 }
 
-/// Initializes MPI, runs `work`, and finalizes MPI. An error of `work` ends the job with a report.
+/// Initializes MPI, runs `work`, and finalizes MPI. An error of `work` ends the job with a report, a panic also with a
+/// backtrace.
 pub fn run(work: impl FnOnce(&World) -> Result<()>) {
-    match init() {
+    run_in(work);
+}
+
+/// [`run`] for any use of threads.
+pub(crate) fn run_in<M: ThreadUse>(work: impl FnOnce(&World<M>) -> Result<()>) {
+    show_backtraces();
+    match init_as::<M>() {
         Ok(world) => {
             if let Err(error) = work(&world) {
                 world.process.fatal(&error, Route::default());
@@ -78,49 +62,49 @@ pub fn run(work: impl FnOnce(&World) -> Result<()>) {
     }
 }
 
-fn world<M: ThreadUse>(level: i32) -> Result<World<M>> {
-    mpi_env::init(level)?;
-    let world = World { process: mpi_env::running()?, threads: PhantomData };
-    world.process.registry.deliver_events();
+/// Lets panics print a backtrace where the user has not said whether they do: a job that fails on one of many processes
+/// is hard to run again with `RUST_BACKTRACE=1`.
+fn show_backtraces() {
+    if std::env::var_os("RUST_BACKTRACE").is_some() {
+        return;
+    }
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        before(panic);
+        eprintln!("stack backtrace:\n{}", Backtrace::force_capture());
+    }));
+}
+
+fn init_as<M: ThreadUse>() -> Result<World<M>> {
+    mpi_env::init(M::LEVEL).map_err(|error| error.call(M::INIT))?;
+    let process = mpi_env::running()?;
+    let [all, alone] = [process.world(), process.comm_self()];
+    let world = World {
+        process,
+        all: Communicator::predefined(process, all.clone(), "world"),
+        alone: Communicator::predefined(process, alone.clone(), "communicator of this process alone"),
+    };
+    process.registry.deliver_events();
     Ok(world)
 }
 
 impl<M: ThreadUse> World<M> {
-    /// This process's rank, from 0.
-    pub fn rank(&self) -> u32 {
-        self.process.rank()
-    }
-
-    /// The number of processes.
-    pub fn size(&self) -> u32 {
-        self.process.size()
-    }
-
-    /// The handle word of `MPI_COMM_WORLD`, to bind variables to.
-    pub fn handle(&self) -> Handle {
-        Handle(mpi_core::abi::MPI_COMM_WORLD)
+    /// This process alone: `MPI_COMM_SELF`.
+    pub fn alone(&self) -> &Communicator<'_, M> {
+        &self.alone
     }
 
     /// Ends the job with this code (`MPI_Abort`).
     pub fn abort(&self, code: i32) -> ! {
         self.process.abort(code)
     }
+}
 
-    /// A call on the communicator of all processes.
-    #[inline]
-    pub(crate) fn call<T>(&self, name: CallName, body: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
-        Call::run(self.process, self.comm().context(), name, body)
-    }
+impl<M: ThreadUse> Deref for World<M> {
+    type Target = Communicator<'static, M>;
 
-    /// The communicator that a call has just created.
-    pub(crate) fn created(&self, handle: Handle) -> Result<Arc<Comm>> {
-        let guard = self.process.engine.lock();
-        let comm = self.process.comm(&guard, handle).cloned();
-        comm.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new communicator does not exist"))
-    }
-
-    pub(crate) fn comm(&self) -> &Comm {
-        self.process.world()
+    fn deref(&self) -> &Communicator<'static, M> {
+        &self.all
     }
 }
 

@@ -36,6 +36,8 @@ fn run_with(options: &[&str], processes: u32, example: &str, arguments: &[&str])
     let count = processes.to_string();
     let mut command = Command::new(launcher());
     command.args(["-n", &count]).args(options).arg(program).args(arguments);
+    // What users see who have not set it.
+    command.env_remove("RUST_BACKTRACE");
     command.output().expect("mpiexec was just built")
 }
 
@@ -89,6 +91,27 @@ fn neighbours_in_a_grid_exchange_numbers() {
 }
 
 #[test]
+fn monte_carlo_throws_all_points() {
+    for processes in [1, 3] {
+        let ended = run(processes, "pi", &["100001"]);
+        let out = text(&ended.stdout);
+        assert!(ended.status.success(), "{processes}: {}", text(&ended.stderr));
+        let pi: f64 = out.trim().rsplit(' ').next().expect("a line").parse().expect("a number");
+        assert!(out.starts_with("100001 points") && (pi - 3.1416).abs() < 0.03, "{out}");
+    }
+}
+
+#[test]
+fn heat_spreads_in_the_same_way_on_any_number_of_processes() {
+    for processes in [1, 2, 4, 6] {
+        let ended = run(processes, "halo", &["37", "50"]);
+        let out = text(&ended.stdout);
+        assert!(ended.status.success(), "{processes}: {}", text(&ended.stderr));
+        assert!(out.contains("mean temperature 31.680836 after 50 steps"), "{processes}: {out}");
+    }
+}
+
+#[test]
 fn a_file_is_written_together_and_deleted_when_it_is_closed() {
     let name = std::env::temp_dir().join(format!("ferrum-mpi-{}-squares", std::process::id()));
     let path = name.to_str().expect("plain text");
@@ -125,6 +148,7 @@ fn a_panic_ends_the_job_and_reports_its_place() {
     let err = text(&ended.stderr);
     assert!(!ended.status.success());
     assert!(err.contains("rank 1 has had enough") && err.contains("rank 1 of 2"), "{err}");
+    assert!(err.contains("stack backtrace:") && err.contains("examples/panic.rs"), "{err}");
 }
 
 #[test]
@@ -159,6 +183,6 @@ fn a_timeout_report_names_the_calls_that_programs_in_rust_wait_in() {
 fn a_report_lists_the_calls_of_a_program_in_rust_and_advises_with_functions_of_rust() {
     let ended = run_with(&["--cvar", "error_verbosity=full"], 2, "panic", &["error"]);
     let err = text(&ended.stderr);
-    assert!(err.contains("try   Compare the rank with World::size."), "{err}");
+    assert!(err.contains("try   Compare the rank with Communicator::size."), "{err}");
     assert!(err.contains("last  1 MPI_Barrier; 2 MPI_Send, which was refused\n"), "{err}");
 }

@@ -8,6 +8,7 @@
 mod half;
 mod kernels;
 mod lanes;
+mod of_elements;
 mod pairs;
 #[cfg(target_arch = "x86_64")]
 mod x87;

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 
 use mpi_core::abi::{MPI_ERR_NO_MEM, MPI_ERR_WIN};
-use mpi_core::{Guard, Handle};
+use mpi_core::{Guard, Handle, Info};
 use mpi_errors::{Error, Result};
-use mpi_win::{Exposure, Win};
+use mpi_win::{Exposure, Flavor, Win};
 
 use crate::record::process::Process;
 
@@ -51,6 +51,14 @@ impl Process {
             // No process has created the window.
             (_, Err(_)) => Err(Error::new(MPI_ERR_NO_MEM, "there are too many windows")),
         }
+    }
+
+    /// [`Process::win_create`] for a window that has memory of its own: `bytes` bytes, with a displacement unit. Errors:
+    /// as there.
+    pub fn win_allocate(&self, parent: Handle, (bytes, disp_unit): (i64, i64)) -> Result<Handle> {
+        let what = Exposure { flavor: Flavor::Allocate { alignment: 0 }, size: bytes, disp_unit, hints: Info::new() };
+        // SAFETY: the window exposes no memory of the program.
+        unsafe { self.win_create(parent, what) }
     }
 
     /// `MPI_Win_free`: the handle is stale from here on. Collective; waits, with no guard held. Errors: `MPI_ERR_WIN`;

@@ -295,7 +295,6 @@ impl Registry {
     }
 
     /// Decrements the number of initializations; false if it is 0.
-
     #[cold]
     #[inline(never)]
     fn last_finalize(&self) -> bool {

@@ -33,10 +33,11 @@ const LAYERS: [&[&str]; 10] = [
 ];
 
 /// Crates beside the layers, with all that they may depend on.
-const BESIDE: [(&str, &[&str]); 3] = [
+const BESIDE: [(&str, &[&str]); 4] = [
     ("mpi-wireup", &["mpi-core", "mpi-t", "mpi-fabric"]),
     ("mpi-launch", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-wireup"]),
     ("mpi-pmpi", &["mpi-core"]),
+    ("mpi-macros", &[]),
 ];
 
 /// The beginnings of paths that exist only on the machine where they were written.

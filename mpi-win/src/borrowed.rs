@@ -1,0 +1,152 @@
+//! Epochs of operations on borrowed data, for programs in Rust (MPI-5.0, 12.5.1).
+//!
+//! Invariant: the fence that ends an epoch is over when [`OneSided::epoch`] returns, so no operation uses the data after
+//! that. Where it cannot end, the process does.
+//! Not here: the operations (`access`, `fetch`), the fence (`fence`).
+#![allow(unsafe_code)] // its operations use data whose borrow it keeps
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use mpi_core::Guard;
+use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_RMA_RANGE, MPI_MODE_NOSUCCEED};
+use mpi_datatype::{Element, RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+
+use crate::OneSided;
+use crate::elements::Elements;
+use crate::target::Target;
+use crate::window::Win;
+
+/// Starts operations of one epoch. Elements are counted from the start of the target's memory; the displacement unit of
+/// the window is the size of an element.
+pub struct EpochAccess<'w, 'b> {
+    one_sided: &'w OneSided,
+    win: &'w Win,
+    data: PhantomData<&'b mut [u8]>,
+}
+
+/// Ends the process unless the epoch has ended.
+struct Unended(fn(Error) -> !);
+
+impl OneSided {
+    /// Opens an epoch with a fence, runs `body`, and closes the epoch with a fence, also when `body` fails. Collective
+    /// over the window; waits, with no guard held.
+    ///
+    /// `fail` ends the process. It is called when `body` panics, and with the error of the last fence, after which
+    /// operations may still use their data. Errors: those of the first fence and of `body`.
+    pub fn epoch<'b, R>(
+        &self,
+        win: &Win,
+        fail: fn(Error) -> !,
+        body: impl FnOnce(&mut EpochAccess<'_, 'b>) -> Result<R>,
+    ) -> Result<R> {
+        self.fence(win, 0)?;
+        let unended = Unended(fail);
+        let result = body(&mut EpochAccess { one_sided: self, win, data: PhantomData });
+        let fenced = self.fence(win, MPI_MODE_NOSUCCEED);
+        if let Err(error) = fenced {
+            fail(error);
+        }
+        std::mem::forget(unended);
+        result
+    }
+}
+
+impl Drop for Unended {
+    fn drop(&mut self) {
+        // A panic in here would be the second one, which aborts the process.
+        (self.0)(Error::new(MPI_ERR_OTHER, "the program panicked during an epoch of one-sided communication"))
+    }
+}
+
+impl<'b> EpochAccess<'_, 'b> {
+    /// Copies `data` to the elements from `first` on of a rank. Errors: as [`OneSided::put`].
+    pub fn put<T: Element>(&mut self, guard: &mut Guard<'_>, rank: i32, first: i64, data: &'b [T]) -> Result<()> {
+        // SAFETY: `epoch` returns only when the operation is complete, and `'b` ends later.
+        let buffer = unsafe { SendBuf::from_slice(data).detach() };
+        self.one_sided.put(guard, self.win, buffer, &target::<T>(rank, first, data.len()))
+    }
+
+    /// Copies the elements from `first` on of a rank to `into`. Errors: as [`OneSided::get`].
+    pub fn get<T: Element>(&mut self, guard: &mut Guard<'_>, rank: i32, first: i64, into: &'b mut [T]) -> Result<()> {
+        let count = into.len();
+        // SAFETY: as in `put`.
+        let buffer = unsafe { RecvBuf::from_slice(into).detach() };
+        self.one_sided.get(guard, self.win, buffer, &target::<T>(rank, first, count))
+    }
+
+    /// Combines `data` with the elements from `first` on of a rank by the predefined operation with this word. Errors:
+    /// as [`OneSided::accumulate`].
+    pub fn accumulate<T: Element>(
+        &mut self,
+        guard: &mut Guard<'_>,
+        (rank, first): (i32, i64),
+        data: &'b [T],
+        op: usize,
+    ) -> Result<()> {
+        // SAFETY: as in `put`.
+        let buffer = unsafe { SendBuf::from_slice(data).detach() };
+        let target = target::<T>(rank, first, data.len());
+        self.one_sided.accumulate(guard, self.win, buffer, (target.datatype, target.handle), &target, op)
+    }
+
+    /// As [`EpochAccess::accumulate`]; `before` gets the elements as they were. Errors: as [`OneSided::get_accumulate`].
+    pub fn fetch<T: Element>(
+        &mut self,
+        guard: &mut Guard<'_>,
+        (rank, first): (i32, i64),
+        data: &'b [T],
+        before: &'b mut [T],
+        op: usize,
+    ) -> Result<()> {
+        let target = target::<T>(rank, first, data.len());
+        // SAFETY: as in `put`.
+        let (data, before) = unsafe { (SendBuf::from_slice(data).detach(), RecvBuf::from_slice(before).detach()) };
+        let of_all = (target.datatype, target.handle);
+        self.one_sided.get_accumulate(guard, self.win, data, of_all, before, of_all, &target, op)
+    }
+}
+
+fn target<T: Element>(rank: i32, displacement: i64, count: usize) -> Target<'static> {
+    Target { rank, displacement, count: count as u64, datatype: T::datatype(), handle: T::HANDLE }
+}
+
+impl Win {
+    /// Copies elements of this process's memory, from `first` on, to `into`; the guard keeps the operations of this
+    /// process apart. Errors: `MPI_ERR_RMA_RANGE`.
+    pub fn read_own<T: Element>(&self, _guard: &mut Guard<'_>, first: u64, into: &mut [T]) -> Result<()> {
+        let place = self.own_place::<T>(first, into.len());
+        let found = place.and_then(|(offset, elements)| self.memory.elements(offset, &elements));
+        let found = found.ok_or_else(|| self.out_of_own::<T>(first, into.len()))?;
+        RecvBuf::from_slice(into).copy_from(&found);
+        Ok(())
+    }
+
+    /// Copies `data` to this process's memory, from element `first` on. Errors: as [`Win::read_own`].
+    pub fn write_own<T: Element>(&self, _guard: &mut Guard<'_>, first: u64, data: &[T]) -> Result<()> {
+        let place = self.own_place::<T>(first, data.len());
+        let found = place.and_then(|(offset, elements)| self.memory.elements_mut(offset, &elements));
+        let mut found = found.ok_or_else(|| self.out_of_own::<T>(first, data.len()))?;
+        found.copy_from(&SendBuf::from_slice(data));
+        Ok(())
+    }
+
+    fn own_place<T: Element>(&self, first: u64, count: usize) -> Option<(u64, Elements<'static>)> {
+        let offset = first.checked_mul(size_of::<T>() as u64)?;
+        Some((offset, Elements::copied("T", T::HANDLE, count as u64, T::datatype()).ok()?))
+    }
+
+    #[cold]
+    fn out_of_own<T: Element>(&self, first: u64, count: usize) -> Error {
+        let there = self.memory.bytes() / size_of::<T>().max(1) as u64;
+        let rule = format!("the memory of this process has {there} elements, not {count} from element {first} on");
+        Error::new(MPI_ERR_RMA_RANGE, rule).arg("first", &first)
+    }
+}
+
+impl fmt::Debug for EpochAccess<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EpochAccess").field("window", &self.win.described()).finish()
+    }
+}

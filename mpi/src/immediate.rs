@@ -1,0 +1,118 @@
+//! Messages under way while the process works (`MPI_Isend`, `MPI_Irecv`; MPI-5.0, 3.7).
+//!
+//! An operation owns its data until it is complete, so it may be dropped, forgotten or returned.
+//! Invariant: an operation borrows its communicator. A send that is dropped goes on; a receive that is dropped takes no
+//! message.
+//! Not here: operations on borrowed data (`scope`), those that are started again (`persistent`).
+
+use mpi_core::functions;
+use mpi_datatype::Element;
+use mpi_p2p::{Mode, OwnedMessage};
+
+use crate::call::CallName;
+use crate::peer::{Peer, Received, received};
+use crate::threads::{Single, ThreadUse};
+use crate::{Communicator, Result};
+
+const SEND: CallName = CallName::new("Peer::start_send", functions::MPI_ISEND);
+const RECEIVE: CallName = CallName::new("Peer::start_receive", functions::MPI_IRECV);
+const WAIT_SENT: CallName = CallName::new("Sending::wait", functions::MPI_WAIT);
+const WAIT_RECEIVED: CallName = CallName::new("Receiving::wait", functions::MPI_WAIT);
+const WAIT_ANY: CallName = CallName::new("Receiving::wait_any", functions::MPI_WAITANY);
+const TEST_SENT: CallName = CallName::new("Sending::is_complete", functions::MPI_REQUEST_GET_STATUS);
+const TEST_RECEIVED: CallName = CallName::new("Receiving::is_complete", functions::MPI_REQUEST_GET_STATUS);
+
+/// A send that is under way.
+#[derive(Debug)]
+#[must_use = "`wait` gives the data back"]
+pub struct Sending<'c, T: Element, M: ThreadUse = Single> {
+    comm: &'c Communicator<'c, M>,
+    message: OwnedMessage<T>,
+}
+
+/// A receive that is under way.
+///
+/// ```no_run
+/// # fn work(world: &mpi::World) -> mpi::Result<()> {
+/// let (next, previous) = ((world.rank() + 1) % world.size(), (world.rank() + world.size() - 1) % world.size());
+/// let receiving = world.process(previous).start_receive::<u32>(8, 0)?;
+/// let sending = world.process(next).start_send(vec![world.rank(); 8], 0)?;
+/// // Work that does not need the data.
+/// let (numbers, _) = receiving.wait()?;
+/// assert_eq!(numbers, [previous; 8]);
+/// sending.wait()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "the received data are those of `wait`"]
+pub struct Receiving<'c, T: Element, M: ThreadUse = Single> {
+    comm: &'c Communicator<'c, M>,
+    message: OwnedMessage<T>,
+}
+
+impl<'c, M: ThreadUse> Peer<'c, M> {
+    /// Starts to send `data`. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
+    pub fn start_send<T: Element>(&self, data: Vec<T>, tag: i32) -> Result<Sending<'c, T, M>> {
+        self.call(SEND, |call| {
+            let to = (self.destination(tag)?, tag);
+            let mut guard = call.enter(to.0, tag, data.len() as u64);
+            let (engine, context) = (&call.process.engine, call.context);
+            let message = OwnedMessage::send(engine, &mut guard, context, to, data, Mode::Standard)?;
+            Ok(Sending { comm: self.comm, message })
+        })
+    }
+
+    /// Starts to receive at most `count` elements. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
+    pub fn start_receive<T: Element + Default>(&self, count: usize, tag: i32) -> Result<Receiving<'c, T, M>> {
+        self.call(RECEIVE, |call| {
+            let from = (self.source(tag)?, tag);
+            let mut guard = call.enter(from.0, tag, count as u64);
+            let (engine, context, room) = (&call.process.engine, call.context, vec![T::default(); count]);
+            let message = OwnedMessage::receive(engine, &mut guard, context, from, room)?;
+            Ok(Receiving { comm: self.comm, message })
+        })
+    }
+}
+
+impl<T: Element, M: ThreadUse> Sending<'_, T, M> {
+    /// Waits until the data may be used again, and gives them back. Errors: those of the operation.
+    pub fn wait(self) -> Result<Vec<T>> {
+        let Sending { comm, message } = self;
+        comm.call(WAIT_SENT, |call| message.wait(call.enter(-1, 0, 0)).map(|(data, _)| data))
+    }
+
+    /// Whether it is complete, so that [`Sending::wait`] does not wait.
+    pub fn is_complete(&self) -> Result<bool> {
+        self.comm.call(TEST_SENT, |call| self.message.is_complete(&mut call.enter(-1, 0, 0)))
+    }
+}
+
+impl<T: Element, M: ThreadUse> Receiving<'_, T, M> {
+    /// Waits for the message: its elements. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE`
+    /// for one that is not made of whole elements.
+    pub fn wait(self) -> Result<(Vec<T>, Received)> {
+        let Receiving { comm, message } = self;
+        comm.call(WAIT_RECEIVED, |call| {
+            let (mut data, status) = message.wait(call.enter(-1, 0, 0))?;
+            let received = received::<T>(&status)?;
+            data.truncate(received.count);
+            Ok((data, received))
+        })
+    }
+
+    /// Whether it is complete, so that [`Receiving::wait`] does not wait.
+    pub fn is_complete(&self) -> Result<bool> {
+        self.comm.call(TEST_RECEIVED, |call| self.message.is_complete(&mut call.enter(-1, 0, 0)))
+    }
+
+    /// Waits until one of several receives is complete, and returns its place; `None` if there are none. Its
+    /// [`Receiving::wait`] does not wait.
+    pub fn wait_any(receives: &mut [Receiving<'_, T, M>]) -> Result<Option<usize>> {
+        let Some(comm) = receives.first().map(|receive| receive.comm) else { return Ok(None) };
+        comm.call(WAIT_ANY, |call| {
+            let messages = receives.iter_mut().map(|receive| &mut receive.message);
+            OwnedMessage::wait_any(call.enter(-1, 0, 0), messages)
+        })
+    }
+}

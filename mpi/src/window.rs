@@ -1,0 +1,231 @@
+//! Windows: memory that the processes of a communicator read and change by one-sided operations (MPI-5.0, chapter 12).
+//!
+//! Invariant: a window borrows its communicator, so it is freed before MPI is finalized. An epoch borrows the window
+//! exclusively, so the program reads and writes its own part between epochs only.
+//! Not here: the operations (`mpi_win`).
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_RMA_RANGE, MPI_ERR_SIZE, MPI_NO_OP, MPI_REPLACE};
+use mpi_core::{Handle, functions};
+use mpi_datatype::Element;
+use mpi_env::Route;
+use mpi_win::{EpochAccess, Win};
+
+use crate::call::{Call, CallName};
+use crate::threads::{Single, ThreadUse};
+use crate::{Communicator, Error, Operation, Result};
+
+const WINDOW: CallName = CallName::new("Communicator::window", functions::MPI_WIN_ALLOCATE);
+const EPOCH: CallName = CallName::new("Window::epoch", functions::MPI_WIN_FENCE);
+const PUT: CallName = CallName::new("Epoch::put", functions::MPI_PUT);
+const GET: CallName = CallName::new("Epoch::get", functions::MPI_GET);
+const ACCUMULATE: CallName = CallName::new("Epoch::accumulate", functions::MPI_ACCUMULATE);
+const FETCH: CallName = CallName::new("Epoch::fetch", functions::MPI_GET_ACCUMULATE);
+const FREE: CallName = CallName::new("drop of mpi::Window", functions::MPI_WIN_FREE);
+
+/// Memory of each process that all processes of a communicator access, in elements of `T`, zero at first.
+///
+/// All processes drop it, and wait for each other there.
+///
+/// ```no_run
+/// # fn work(world: &mpi::World) -> mpi::Result<()> {
+/// // A histogram on rank 0 to which all processes add.
+/// let bins = if world.rank() == 0 { 10 } else { 0 };
+/// let mut histogram = world.window::<u64>(bins)?;
+/// let own = [1u64; 10];
+/// histogram.epoch(|epoch| epoch.accumulate(0, 0, &own, mpi::Operation::Sum))?;
+/// if world.rank() == 0 {
+///     let mut all = [0; 10];
+///     histogram.read(0, &mut all)?;
+///     assert_eq!(all, [u64::from(world.size()); 10]);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Window<'c, T: Element, M: ThreadUse = Single> {
+    comm: &'c Communicator<'c, M>,
+    handle: Handle,
+    win: Arc<Win>,
+    length: usize,
+    elements: PhantomData<T>,
+}
+
+/// Starts operations, which are complete when the epoch ends.
+pub struct Epoch<'e, 'w, 'b, T: Element, M: ThreadUse = Single> {
+    window: &'e Window<'e, T, M>,
+    access: &'e mut EpochAccess<'w, 'b>,
+}
+
+impl<M: ThreadUse> Communicator<'_, M> {
+    /// Makes a window in which this process has `length` elements; other processes may have other numbers. All processes
+    /// call it, and wait for each other. Errors: `MPI_ERR_SIZE` for more than memory can hold, `MPI_ERR_NO_MEM` in all
+    /// processes.
+    pub fn window<T: Element>(&self, length: usize) -> Result<Window<'_, T, M>> {
+        self.call(WINDOW, |call| {
+            let bytes = length.checked_mul(size_of::<T>()).and_then(|bytes| i64::try_from(bytes).ok());
+            let rule = "no memory has that many elements";
+            let bytes = bytes.ok_or_else(|| Error::new(MPI_ERR_SIZE, rule).arg("length", &length))?;
+            drop(call.enter(-1, 0, length as u64));
+            let handle = call.process.win_allocate(self.handle(), (bytes, size_of::<T>() as i64))?;
+            let win = call.process.win(&call.process.engine.lock(), handle).cloned();
+            let win = win.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new window does not exist"))?;
+            Ok(Window { comm: self, handle, win, length, elements: PhantomData })
+        })
+    }
+}
+
+impl<T: Element, M: ThreadUse> Window<'_, T, M> {
+    /// The number of elements of this process.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether this process has none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The handle word, to bind variables to.
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    /// Copies elements of this process, from `first` on, to `into`. Errors: `MPI_ERR_RMA_RANGE`.
+    pub fn read(&self, first: usize, into: &mut [T]) -> Result<()> {
+        let read = self.win.read_own(&mut self.comm.process.engine.lock(), first as u64, into);
+        read.map_err(|error| error.call("Window::read"))
+    }
+
+    /// Copies `data` to this process's elements, from `first` on. Errors: `MPI_ERR_RMA_RANGE`.
+    pub fn write(&mut self, first: usize, data: &[T]) -> Result<()> {
+        let written = self.win.write_own(&mut self.comm.process.engine.lock(), first as u64, data);
+        written.map_err(|error| error.call("Window::write"))
+    }
+
+    /// Runs `body`, which starts operations on any process's elements, between two fences: all operations of all
+    /// processes are complete when it returns, and what was written before it is visible to them. All processes call
+    /// it, and wait for each other.
+    ///
+    /// Errors: those of `body`, whose operations are complete all the same. An error of the fence, and a panic of
+    /// `body`, end the job.
+    pub fn epoch<'b>(&mut self, body: impl FnOnce(&mut Epoch<'_, '_, 'b, T, M>) -> Result<()>) -> Result<()> {
+        let (window, one_sided) = (&*self, &self.comm.process.one_sided);
+        Call::run(self.comm.process, self.win.context(), EPOCH, |call| {
+            drop(call.enter(-1, 0, 0));
+            one_sided.epoch(&self.win, end, |access| body(&mut Epoch { window, access }))
+        })
+    }
+}
+
+/// Ends the job, because operations may still use memory of the program.
+fn end(error: Error) -> ! {
+    match mpi_env::running() {
+        Ok(process) => process.fatal(&error.call(EPOCH.rust), Route::default()),
+        Err(_) => mpi_env::fatal_without_process(&error),
+    }
+}
+
+impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
+    /// Copies `data` to the elements of a process, from `first` on. Errors: `MPI_ERR_RANK`, `MPI_ERR_RMA_RANGE`.
+    pub fn put(&mut self, rank: u32, first: usize, data: &'b [T]) -> Result<()> {
+        self.start(PUT, rank, first, data.len(), |call, access, (rank, first)| {
+            access.put(&mut call.enter(rank, 0, data.len() as u64), rank, first, data)
+        })
+    }
+
+    /// Copies the elements of a process, from `first` on, to `into`, which has them when the epoch has ended. Errors: as
+    /// [`Epoch::put`].
+    pub fn get(&mut self, rank: u32, first: usize, into: &'b mut [T]) -> Result<()> {
+        self.start(GET, rank, first, into.len(), |call, access, (rank, first)| {
+            access.get(&mut call.enter(rank, 0, into.len() as u64), rank, first, into)
+        })
+    }
+
+    /// Combines `data` with the elements of a process, from `first` on, each element at once. Errors: as [`Epoch::put`],
+    /// and `MPI_ERR_OP` when the operation is not defined on the type.
+    pub fn accumulate(&mut self, rank: u32, first: usize, data: &'b [T], operation: Operation) -> Result<()> {
+        self.start(ACCUMULATE, rank, first, data.len(), |call, access, place| {
+            let guard = &mut call.enter(place.0, 0, data.len() as u64);
+            access.accumulate(guard, place, data, operation.handle())
+        })
+    }
+
+    /// As [`Epoch::accumulate`]; `before` gets the elements as they were. Errors: also `MPI_ERR_COUNT` when the slices
+    /// differ in length.
+    pub fn fetch(
+        &mut self,
+        rank: u32,
+        first: usize,
+        data: &'b [T],
+        before: &'b mut [T],
+        operation: Operation,
+    ) -> Result<()> {
+        self.fetch_as(rank, first, data, before, operation.handle())
+    }
+
+    /// Replaces elements of a process, from `first` on, each at once; `before` gets them as they were. Errors: as
+    /// [`Epoch::fetch`].
+    pub fn swap(&mut self, rank: u32, first: usize, data: &'b [T], before: &'b mut [T]) -> Result<()> {
+        self.fetch_as(rank, first, data, before, MPI_REPLACE)
+    }
+
+    fn fetch_as(&mut self, rank: u32, first: usize, data: &'b [T], before: &'b mut [T], op: usize) -> Result<()> {
+        debug_assert_ne!(op, MPI_NO_OP, "it has no data");
+        self.start(FETCH, rank, first, data.len(), |call, access, place| {
+            if data.len() != before.len() {
+                let rule = format!("before has {} elements; both slices must be equally long", before.len());
+                return Err(Error::new(MPI_ERR_COUNT, rule).arg("data.len()", &data.len()));
+            }
+            access.fetch(&mut call.enter(place.0, 0, data.len() as u64), place, data, before, op)
+        })
+    }
+
+    /// Runs a call with a target in the library's form. A rank or place that is too large becomes negative, which the
+    /// library refuses.
+    fn start(
+        &mut self,
+        name: CallName,
+        rank: u32,
+        first: usize,
+        count: usize,
+        run: impl FnOnce(&mut Call, &mut EpochAccess<'_, 'b>, (i32, i64)) -> Result<()>,
+    ) -> Result<()> {
+        let access = &mut *self.access;
+        Call::run(self.window.comm.process, self.window.win.context(), name, |call| {
+            let place = i64::try_from(first).map_err(|_| {
+                let rule = format!("no memory has {count} elements there");
+                Error::new(MPI_ERR_RMA_RANGE, rule).arg("first", &first)
+            })?;
+            // No process has a rank of 2^31 or more; MPI_PROC_NULL is not a rank of this interface.
+            run(call, access, (i32::try_from(rank).unwrap_or(i32::MAX), place))
+        })
+    }
+}
+
+impl<T: Element, M: ThreadUse> Drop for Window<'_, T, M> {
+    fn drop(&mut self) {
+        // After a panic the job ends, so waiting for the others is useless.
+        if std::thread::panicking() {
+            return;
+        }
+        let _ = self.comm.call(FREE, |call| {
+            drop(call.enter(-1, 0, 0));
+            call.process.win_free(self.handle)
+        });
+    }
+}
+
+impl<T: Element, M: ThreadUse> fmt::Debug for Window<'_, T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Window").field("name", &self.win.name()).field("len", &self.length).finish()
+    }
+}
+
+impl<T: Element, M: ThreadUse> fmt::Debug for Epoch<'_, '_, '_, T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Epoch").field("window", &self.window).finish()
+    }
+}
