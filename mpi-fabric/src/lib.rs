@@ -89,4 +89,4 @@ pub use {
     variables::{FabricInstruments, RingInstruments},
 };
 
-pub use record::{Full, Payload, RecordHead, Sink};
+pub use record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};

@@ -10,7 +10,7 @@ use crate::layout::LINE;
 /// Bytes of a head.
 pub const HEAD_BYTES: usize = 32;
 /// Longest payload that shares the head's line.
-pub(crate) const INLINE_BYTES: usize = LINE - HEAD_BYTES;
+pub const INLINE_BYTES: usize = LINE - HEAD_BYTES;
 
 /// The head of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

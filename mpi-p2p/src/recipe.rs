@@ -10,6 +10,7 @@
 //! Invariants: a request with a recipe has at most one operation under way. The context of a recipe exists as long as
 //! the recipe (`Context::holds`).
 //! Not here: making and starting such requests (`start`).
+#![allow(unsafe_code)] // a start reads the buffer's bytes by the address that its recipe has found
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use mpi_core::Handle;
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_fabric::{Endpoint, RecordHead};
+use mpi_fabric::{Endpoint, INLINE_BYTES, RecordHead};
 
 use crate::chains::Key;
 use crate::context::Route;
@@ -25,6 +26,7 @@ use crate::instruments::{CommInstruments, EngineInstruments, SizeInstruments};
 use crate::partitions::{PartitionedReceive, PartitionedSend};
 use crate::push::push;
 use crate::request::{Generalized, Mode};
+use crate::wire;
 
 /// A request with a recipe.
 #[derive(Debug)]
@@ -91,16 +93,45 @@ pub(crate) struct EagerSend {
     /// The communicator's metrics, if the message is the program's own.
     pub comm: Option<&'static CommInstruments>,
     pub size: &'static SizeInstruments,
+    pub line: LineData,
+}
+
+/// The data of a send that fit into one line of a ring.
+pub(crate) struct LineData {
+    start: *const u8,
+    /// `usize::MAX` for data that do not fit, or do not lie side by side.
+    bytes: usize,
+}
+
+// SAFETY: an address in the buffer of the recipe, which may itself be sent.
+unsafe impl Send for LineData {}
+// SAFETY: as above.
+unsafe impl Sync for LineData {}
+
+impl LineData {
+    /// Those of a buffer.
+    pub fn of(buffer: &SendBuf<'_>) -> LineData {
+        match buffer.contiguous() {
+            Some(data) if data.len() <= INLINE_BYTES => LineData { start: data.as_ptr(), bytes: data.len() },
+            _ => LineData { start: std::ptr::null(), bytes: usize::MAX },
+        }
+    }
 }
 
 impl EagerSend {
     /// Puts a message of one line into the ring if there is room; counts it. No earlier send to its destination waits.
     #[inline(always)] // its one caller is `MPI_Start`
     pub fn send_line(&self, endpoint: &mut Endpoint, engine: &EngineInstruments) -> bool {
-        let Some(memory) = self.send.buffer.contiguous() else { return false };
-        if self.send.buffer.bytes() > self.eager_limit.load(Relaxed)
-            || !endpoint.push_line(self.route.world, &self.head, memory)
-        {
+        let LineData { start, bytes } = self.line;
+        if bytes > INLINE_BYTES || bytes as u64 > self.eager_limit.load(Relaxed) {
+            return false;
+        }
+        // SAFETY: these are the bytes of the recipe's buffer, which are readable, and which no code writes while the
+        // program starts the send.
+        let memory = unsafe { std::slice::from_raw_parts(start, bytes) };
+        // The head has them too; here they are constants of the code.
+        let head = RecordHead { kind: wire::EAGER, flags: 0, ..self.head };
+        if !endpoint.push_line(self.route.world, &head, memory) {
             return false;
         }
         self.count(engine);

@@ -17,7 +17,7 @@ use crate::copying::is_long;
 use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::instruments::size_class;
-use crate::recipe::{Activity, EagerSend, PersistentReceive, PersistentSend, Recipe, RecipeRequest};
+use crate::recipe::{Activity, EagerSend, LineData, PersistentReceive, PersistentSend, Recipe, RecipeRequest};
 use crate::request::{
     Completion, Ending, Mode, NO_CONTEXT, PAIRED, Request, Work, no_such_request, token, too_many_requests,
 };
@@ -336,6 +336,7 @@ impl Core {
             eager_limit: context.eager_limit,
             comm: user_side(context_id).then_some(context.spec.instruments.block),
             size: size_class(self.sizes, send.buffer.bytes()),
+            line: LineData::of(&send.buffer),
             send,
         })
     }
