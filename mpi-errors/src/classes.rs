@@ -184,6 +184,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_class_is_in_the_enum() {
+        for (class, name) in all().filter(|(class, _)| *class != MPI_SUCCESS && *class != MPI_ERR_LASTCODE) {
+            let kind = crate::ErrorClass::of(class);
+            assert!(!matches!(kind, crate::ErrorClass::Added(_)), "{name}");
+            assert_eq!(kind.number(), class, "{name}");
+        }
+        assert_eq!(crate::ErrorClass::of(1 << 20), crate::ErrorClass::Added(1 << 20));
+    }
+
+    #[test]
     fn the_table_ascends_so_that_searching_works() {
         assert!(TABLE.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert_eq!(all().count(), TABLE.len());

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::ErrorClass;
+
 /// The result of every fallible function of the engine crates; `Result<()>` is one machine word.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -129,6 +131,22 @@ impl Error {
     /// Advice for the user: a whole sentence, if there is any.
     pub fn advice(&self) -> Option<&'static str> {
         self.inner.hint.or_else(|| crate::classes::advice(self.class()))
+    }
+
+    /// The error class as an enum.
+    ///
+    /// ```
+    /// use mpi_errors::{Error, ErrorClass};
+    ///
+    /// let error = Error::new(ErrorClass::Rank.number(), "the world has 4 processes").arg("rank", &9);
+    /// let advice = match error.kind() {
+    ///     ErrorClass::Rank | ErrorClass::Root => "a rank is wrong",
+    ///     _ => "something else is",
+    /// };
+    /// assert_eq!(advice, "a rank is wrong");
+    /// ```
+    pub fn kind(&self) -> ErrorClass {
+        ErrorClass::of(self.class())
     }
 
     /// The error class.

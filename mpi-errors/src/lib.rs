@@ -1,7 +1,7 @@
 //! Error classes, error codes that keep their instance, and error handlers (MPI-5.0, chapter 9).
 //!
 //! - [`Error`]: an error with its class, message, call and arguments; one machine word.
-//! - [`classes`]: name, text and advice for every error class of the ABI.
+//! - [`ErrorClass`]: the classes as an enum, for `match`. [`classes`]: name, text and advice for every error class of the ABI.
 //! - [`ErrorCodes`]: positive codes from which an error's text, or at least its class, is found again.
 //! - [`AddedCodes`]: classes and codes that programs add.
 //! - [`Errhandlers`]: predefined error handlers, and reference-counted handlers of the program.
@@ -16,6 +16,7 @@ mod code_layout;
 mod codes;
 mod errhandler;
 mod error;
+mod generated;
 mod report;
 mod wording;
 
@@ -24,5 +25,6 @@ pub use code_layout::LAST_INSTANCE_CODE;
 pub use codes::{ErrorCodes, own_class};
 pub use errhandler::{Attached, Errhandler, Errhandlers, HandlerKind};
 pub use error::{Error, Result};
+pub use generated::error_class::ErrorClass;
 pub use report::{Detail, FatalReport, ReportFormat, fatal_report};
 pub use wording::{processes, processes_and_ranks};

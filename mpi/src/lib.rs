@@ -75,7 +75,7 @@ pub use mpi_t as t;
 
 pub use layout::Layout;
 pub use mpi_datatype::Element;
-pub use mpi_errors::{Error, Result};
+pub use mpi_errors::{Error, ErrorClass, Result};
 pub use peer::{ANY_TAG, Peer, Received};
 pub use persistent::Persistent;
 pub use scope::Scope;

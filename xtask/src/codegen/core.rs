@@ -1,5 +1,5 @@
 //! The generated files of `mpi-core`: the constants, the predefined handles, and the numbers and names of the
-//! functions.
+//! functions; and of `mpi-errors`: the error classes as an enum.
 //!
 //! Invariant: a function's number is its place in the order of all names of MPI-5.0, counted from 1; 0 is no function.
 
@@ -71,4 +71,45 @@ pub fn functions(spec: &Spec) -> String {
         names.concat()
     );
     text
+}
+
+/// The text of `error_class.rs` of `mpi-errors`. Of two names of one class the first stands there.
+pub fn error_classes(spec: &Spec) -> String {
+    let mut seen = Vec::new();
+    let mut classes = Vec::new();
+    for constant in &spec.constants {
+        let name = constant.name.trim_start_matches("MPI_");
+        let is_class = (name.starts_with("ERR_") || name.starts_with("T_ERR_")) && name != "ERR_LASTCODE";
+        if !is_class || seen.contains(&&constant.value) {
+            continue;
+        }
+        seen.push(&constant.value);
+        // MPI_ERR_NO_MEM is NoMem, MPI_T_ERR_INVALID_INDEX is ToolInvalidIndex.
+        let (prefix, words) = match name.strip_prefix("T_ERR_") {
+            Some(words) => ("Tool", words),
+            None => ("", name.trim_start_matches("ERR_")),
+        };
+        let variant: String = words.split('_').map(capitalised).collect();
+        classes.push((format!("{prefix}{variant}"), &constant.name));
+    }
+    let variants: String =
+        classes.iter().map(|(variant, name)| format!("    /// `{name}`\n    {variant},\n")).collect();
+    let from: String = classes.iter().map(|(variant, name)| format!("{name} => ErrorClass::{variant},\n")).collect();
+    let to: String = classes.iter().map(|(variant, name)| format!("ErrorClass::{variant} => {name},\n")).collect();
+    format!(
+        "//! The error classes as an enum (MPI-5.0, 9.4).\n//! {GENERATED}\n\nuse mpi_core::abi::*;\n\n\
+         /// An error class: what kind of error a call had. `match` on it with a last arm for all others.\n\
+         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]\n#[non_exhaustive]\npub enum ErrorClass {{\n{variants}\
+         /// A class that the program added (`MPI_Add_error_class`), by its number.\n    Added(i32),\n}}\n\n\
+         impl ErrorClass {{\n    /// The class with this number; one that the ABI does not have is of the program.\n    \
+         pub fn of(number: i32) -> ErrorClass {{\n        match number {{\n{from}added => ErrorClass::Added(added),\n}}\n}}\n\n    \
+         /// Its number: `MPI_ERR_RANK` for [`ErrorClass::Rank`].\n    pub fn number(self) -> i32 {{\n        \
+         match self {{\n{to}ErrorClass::Added(added) => added,\n}}\n}}\n}}\n"
+    )
+}
+
+/// A word with its first letter only in upper case.
+fn capitalised(word: &str) -> String {
+    let lower = word[1..].to_lowercase();
+    format!("{}{lower}", &word[..1])
 }

@@ -64,6 +64,7 @@ pub fn outputs() -> Result<Vec<Output>> {
     add("mpi-core/src/generated/constants.rs", rustfmt(core::constants(&spec)?)?);
     add("mpi-core/src/generated/predefined.rs", rustfmt(core::predefined(&spec))?);
     add("mpi-core/src/generated/functions.rs", rustfmt(core::functions(&spec))?);
+    add("mpi-errors/src/generated/error_class.rs", rustfmt(core::error_classes(&spec))?);
     add("mpi-capi/src/generated/aliases.rs", rustfmt(symbols::aliases(&spec))?);
     let chapters: BTreeSet<&str> = spec.implemented().map(|function| function.chapter.as_str()).collect();
     let chapters: Vec<&str> = chapters.into_iter().collect();

@@ -1,0 +1,3 @@
+//! What `cargo xtask codegen` writes from `spec/`.
+
+pub mod error_class;
