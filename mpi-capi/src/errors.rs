@@ -5,7 +5,7 @@
 
 use core::ffi::c_int;
 
-use mpi_core::{Guard, Handle, abi, functions};
+use mpi_core::{Callee, Guard, Handle, Language, abi, functions};
 use mpi_env::{Object, Process, Route};
 use mpi_errors::{Errhandler, Error, HandlerKind};
 
@@ -190,15 +190,32 @@ fn responsible(process: &Process, guard: &Guard<'_>, own: Option<Object>) -> Tar
 
 /// A handler of the program. The standard's type is variadic; no variable arguments are passed.
 type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
+/// The same in Fortran.
+type FortranHandler = unsafe extern "C" fn(*mut c_int, *mut c_int);
 
 /// Calls a handler of the program. No guard is held.
 #[inline]
 pub fn call_function(function: usize, object: Object, mut code: c_int) {
+    let callee = Callee(function);
+    if callee.language() != Language::C {
+        return call_fortran(callee, object, code);
+    }
     let mut word = object.handle.0;
     let address = core::ptr::with_exposed_provenance::<()>(function);
     // SAFETY: the program passed a function of this type when it created the handler; it is not NULL.
     let function = unsafe { core::mem::transmute::<*const (), UserHandler>(address) };
     // SAFETY: the handler gets the addresses of a handle and a code, as the standard requires.
+    unsafe { function(&mut word, &mut code) }
+}
+
+#[cold]
+fn call_fortran(callee: Callee, object: Object, mut code: c_int) {
+    // An object that the program has a handle of has an integer, too.
+    let mut word = object.handle.to_fortran().unwrap_or_default();
+    let address = core::ptr::with_exposed_provenance::<()>(callee.address());
+    // SAFETY: the Fortran layer passed a procedure with two INTEGER arguments.
+    let function = unsafe { core::mem::transmute::<*const (), FortranHandler>(address) };
+    // SAFETY: the handler gets the addresses of two integers, as the standard requires.
     unsafe { function(&mut word, &mut code) }
 }
 

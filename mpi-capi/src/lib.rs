@@ -7,6 +7,7 @@
 //! - `nesting`: the limit on nested calls of the program's error handlers.
 //! - `attributes`: calls of the program's attribute callbacks.
 //! - `tool_edge`: code that the entry points of the tools interface share. `extension`: functions beyond the standard.
+//! - `fortran_language`: what the Fortran layer states about callbacks and attributes.
 //! - `allocator`: the global allocator.
 //! - `imp`: the implementations, one module per subject.
 //!
@@ -22,6 +23,7 @@ mod check;
 mod entry;
 mod errors;
 mod extension;
+mod fortran_language;
 pub mod generated;
 mod handle_errors;
 mod imp;

@@ -6,6 +6,7 @@
 //! - [`single_threaded`]: compare-and-swap, cheap while the process has one thread.
 //! - [`facts`]: one word for each object, readable without the lock.
 //! - [`info`]: info objects, which are lists of keys and values.
+//! - [`callee`]: functions of the program, and the language they are written in.
 //! - [`aligned`]: heap memory at a given alignment.
 //! - [`table`]: handle tables, whose slots count their reuses.
 //! - [`lock`]: the lock of a process, cells that only its holder can access, and a short mutex for other state.
@@ -28,6 +29,7 @@
 //! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
 
 pub mod aligned;
+pub mod callee;
 pub mod facts;
 mod generated;
 pub mod handle;
@@ -48,6 +50,7 @@ pub mod abi {
     pub use crate::generated::constants::*;
 }
 
+pub use callee::{Callee, Language};
 pub use facts::Facts;
 pub use generated::functions;
 pub use handle::{Handle, Kind};

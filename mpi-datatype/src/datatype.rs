@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use mpi_core::abi::MPI_COMBINER_DUP;
+use mpi_core::abi::{MPI_COMBINER_DUP, MPI_COMBINER_F90_COMPLEX, MPI_COMBINER_F90_INTEGER, MPI_COMBINER_F90_REAL};
 
 use crate::bounds::Bounds;
 use crate::envelope::Envelope;
@@ -73,6 +73,20 @@ impl Datatype {
         let envelope = Envelope::new(MPI_COMBINER_DUP, vec![self.clone()]);
         let origin = Some(Arc::new(Origin { signature: self.signature(), envelope }));
         Datatype { word: 0, origin, ..self.clone() }
+    }
+
+    /// The type that stands for a precision and range of Fortran numbers (`MPI_Type_create_f90_real` and the like): this
+    /// type, with the call and its arguments as its origin.
+    pub fn selected(&self, combiner: i32, parameters: &[i32]) -> Datatype {
+        let envelope = Envelope::new(combiner, Vec::new()).integers(parameters.iter().copied());
+        let origin = Some(Arc::new(Origin { signature: self.signature(), envelope }));
+        Datatype { word: 0, origin, ..self.clone() }
+    }
+
+    /// Whether the type is one of [`Datatype::selected`], which programs cannot free.
+    pub fn is_selected(&self) -> bool {
+        let combiner = self.envelope().map(|envelope| envelope.combiner);
+        matches!(combiner, Some(MPI_COMBINER_F90_REAL | MPI_COMBINER_F90_COMPLEX | MPI_COMBINER_F90_INTEGER))
     }
 
     /// Makes the type usable for buffers (`MPI_Type_commit`); does nothing if it is. Its layout is compiled when it is

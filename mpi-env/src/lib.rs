@@ -51,7 +51,7 @@ pub use process::initial_errhandler::{initial_errhandler, initial_errhandler_nam
 pub use process::running::{forked, joined, running};
 pub use process::sessions::PSETS;
 pub use record::process::{Life, Process};
-pub use tables::attributes::{Attribute, Attributes, Holder, KeyName, Keyval};
+pub use tables::attributes::{Attribute, AttributeValue, Attributes, Holder, KeyName, Keyval};
 pub use tables::fortran_abi;
 pub use tables::freed::Freed;
 pub use tables::infos;

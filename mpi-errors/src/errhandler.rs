@@ -66,7 +66,7 @@ pub enum Errhandler {
     User {
         /// The kind of object the function is for.
         kind: HandlerKind,
-        /// The address of the function.
+        /// The function: the word of a [`Callee`](mpi_core::Callee).
         function: usize,
     },
 }
@@ -116,7 +116,8 @@ impl Errhandlers {
         Errhandlers { table: Table::new(Kind::Errhandler) }
     }
 
-    /// Creates a handler for a function of the program, which holds the handle once.
+    /// Creates a handler for a function of the program (the word of a [`Callee`](mpi_core::Callee)), which holds the
+    /// handle once.
     pub fn create(&mut self, kind: HandlerKind, function: usize) -> Result<Handle> {
         let handler = Errhandler::User { kind, function };
         self.table

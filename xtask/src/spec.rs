@@ -17,6 +17,8 @@ pub struct Spec {
     pub constants: Vec<Constant>,
     pub types: Vec<Type>,
     pub callbacks: Vec<Callback>,
+    /// What only the Fortran bindings have.
+    pub fortran: Vec<FortranName>,
     pub kinds: BTreeMap<String, Kind>,
     /// Every function, in the order of names; the large-count form follows its small one.
     pub functions: Vec<Function>,
@@ -27,6 +29,19 @@ pub struct Constant {
     pub name: String,
     pub c_type: String,
     pub value: String,
+    /// What the constant belongs to.
+    pub group: String,
+}
+
+/// A constant or variable that only the Fortran bindings have.
+pub struct FortranName {
+    pub name: String,
+    /// Fortran type.
+    pub declared: String,
+    /// Bounds of an array.
+    pub shape: Option<String>,
+    /// Value of a constant; a variable, which a program passes and never reads, has none.
+    pub value: Option<String>,
 }
 
 /// A type of `mpi.h`.
@@ -51,6 +66,8 @@ pub struct Callback {
     pub name: String,
     pub returns: String,
     pub alias: Option<String>,
+    /// How the library calls such a function that is written in Fortran.
+    pub fortran: Option<String>,
     pub parameters: String,
 }
 
@@ -61,6 +78,8 @@ pub struct Kind {
     pub c: String,
     /// C type in the large-count form, where it differs.
     pub large: Option<String>,
+    /// The form of the argument in the older Fortran bindings, if it has one there.
+    pub fortran: Option<String>,
     /// The check of an argument that is passed by value, as a path in `mpi-capi`.
     pub check_in: Option<String>,
     /// The check of an argument that is the address of a result.
@@ -108,6 +127,8 @@ pub struct Function {
     pub chapter: String,
     pub returns: String,
     pub since: String,
+    /// The bindings that the standard has: `c`, `f90` (the header and the older module), `f08`.
+    pub languages: Vec<String>,
     pub state: State,
     /// Path of the implementation below `mpi-capi/src/imp`, if there is one.
     pub implementation: Option<String>,
@@ -152,6 +173,7 @@ impl Spec {
             constants: read_constants(&table("constants.tsv")?)?,
             types: read_types(&table("types.tsv")?)?,
             callbacks: read_callbacks(&table("callbacks.tsv")?)?,
+            fortran: read_fortran(&table("fortran.tsv")?)?,
             kinds: read_kinds(&table("kinds.tsv")?)?,
             functions: Vec::new(),
         };
@@ -208,9 +230,27 @@ fn read_constants(table: &Table) -> Result<Vec<Constant>> {
             name: row.cell("name")?.to_owned(),
             c_type: row.cell("type")?.to_owned(),
             value: row.cell("value")?.to_owned(),
+            group: row.cell("group")?.to_owned(),
         })
     };
     table.rows().map(constant).collect()
+}
+
+fn read_fortran(table: &Table) -> Result<Vec<FortranName>> {
+    let read = |row: Row<'_>| {
+        let value = row.optional("value")?.map(str::to_owned);
+        match (row.cell("form")?, &value) {
+            ("constant", Some(_)) | ("variable", None) => {}
+            (form, _) => return Err(row.wrong(format!("`{form}` with this value is no form"))),
+        }
+        Ok(FortranName {
+            name: row.cell("name")?.to_owned(),
+            declared: row.cell("type")?.to_owned(),
+            shape: row.optional("shape")?.map(str::to_owned),
+            value,
+        })
+    };
+    table.rows().map(read).collect()
 }
 
 fn read_types(table: &Table) -> Result<Vec<Type>> {
@@ -234,6 +274,7 @@ fn read_callbacks(table: &Table) -> Result<Vec<Callback>> {
             name: row.cell("name")?.to_owned(),
             returns: row.cell("returns")?.to_owned(),
             alias: row.optional("alias")?.map(str::to_owned),
+            fortran: row.optional("fortran")?.map(str::to_owned),
             parameters: row.cell("parameters")?.to_owned(),
         })
     };
@@ -245,6 +286,7 @@ fn read_kinds(table: &Table) -> Result<BTreeMap<String, Kind>> {
         let kind = Kind {
             c: row.cell("c")?.to_owned(),
             large: row.optional("large")?.map(str::to_owned),
+            fortran: row.optional("fortran")?.map(str::to_owned),
             check_in: row.optional("in")?.map(str::to_owned),
             check_out: row.optional("out")?.map(str::to_owned),
         };
@@ -275,6 +317,7 @@ fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -
                 chapter: chapter.to_owned(),
                 returns: row.cell("returns")?.to_owned(),
                 since: since.to_owned(),
+                languages: row.cell("languages")?.split(',').map(str::to_owned).collect(),
                 state,
                 implementation: row.optional("impl")?.map(str::to_owned),
                 large,

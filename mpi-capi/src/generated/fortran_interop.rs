@@ -157,6 +157,36 @@ pub unsafe extern "C" fn PMPI_Type_c2f(datatype: usize) -> i32 {
     imp::int_handles::type_toint(datatype)
 }
 
+/// `MPI_Type_create_f90_complex`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_f90_complex(p: c_int, r: c_int, newtype: *mut usize) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_F90_COMPLEX, None, |cx| {
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::fortran_types::type_create_f90_complex(cx, p, r, newtype)
+    })
+}
+
+/// `MPI_Type_create_f90_integer`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_f90_integer(r: c_int, newtype: *mut usize) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_F90_INTEGER, None, |cx| {
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::fortran_types::type_create_f90_integer(cx, r, newtype)
+    })
+}
+
+/// `MPI_Type_create_f90_real`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_f90_real(p: c_int, r: c_int, newtype: *mut usize) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_F90_REAL, None, |cx| {
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::fortran_types::type_create_f90_real(cx, p, r, newtype)
+    })
+}
+
 /// `MPI_Type_f2c`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_f2c(datatype: i32) -> usize {

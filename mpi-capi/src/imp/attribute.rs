@@ -7,14 +7,15 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
 
-use mpi_core::abi;
-use mpi_env::{Attribute, Holder, KeyName, Keyval, Process};
+use mpi_core::{Language, abi};
+use mpi_env::{Attribute, AttributeValue, Holder, KeyName, Keyval, Process};
 use mpi_errors::{Error, Result};
 
 use crate::attributes;
 use crate::call_context::{CallContext, CommView, LocklessContext, TypeRef};
 use crate::check::Out;
 use crate::errors::Outcome;
+use crate::fortran_language;
 
 /// Every nonnegative int is a valid tag.
 static TAG_UB: c_int = c_int::MAX;
@@ -66,6 +67,7 @@ pub(super) fn create(
     extra_state: *mut c_void,
 ) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
+    let (copy, delete) = (fortran_language::callee(copy).0, fortran_language::callee(delete).0);
     let of = Keyval { holder, copy, delete, extra_state: extra_state.expose_provenance() };
     keyval.set(process.attributes.get_mut(&mut guard).create(of)?);
     Ok(())
@@ -90,7 +92,8 @@ pub(super) fn set(cx: CallContext, holder: Holder, object: usize, keyval: i32, v
     if let Some(before) = before {
         attributes::delete(process, object, &Attribute { keyval, value: before, of })?;
     }
-    process.attributes.get_mut(&mut process.engine.lock()).put(object, keyval, value.expose_provenance());
+    let value = AttributeValue::new(value.expose_provenance(), Language::C);
+    process.attributes.get_mut(&mut process.engine.lock()).put(object, keyval, value);
     Ok(())
 }
 
@@ -120,7 +123,7 @@ pub(super) fn get(
     all.keyval(holder, keyval)?;
     let found = all.get(object, keyval);
     if let Some(found) = found {
-        value.set(found);
+        value.set(found.in_c());
     }
     flag.set(i32::from(found.is_some()));
     Ok(())

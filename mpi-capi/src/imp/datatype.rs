@@ -90,7 +90,10 @@ pub fn type_free(cx: CallContext, datatype: Out<usize>) -> Outcome {
     if word == abi::MPI_DATATYPE_NULL {
         return Err(bad_type("datatype", word).into());
     }
-    cx.datatype("datatype", word)?;
+    if cx.datatype("datatype", word)?.is_selected() {
+        let rule = "a datatype of MPI_Type_create_f90_real, _complex or _integer cannot be freed";
+        return Err(Error::new(abi::MPI_ERR_TYPE, rule).arg("datatype", &Handle(word)).into());
+    }
     let process = cx.process;
     drop(cx);
     attributes::delete_all(process, word)?;

@@ -9,6 +9,7 @@ use mpi_errors::{Error, HandlerKind, Result, classes, own_class};
 use crate::call_context::{CallContext, CommView, LocklessContext};
 use crate::check::{self, Function, Out};
 use crate::errors::{self, Outcome, Raised, Target};
+use crate::fortran_language;
 use crate::handle_errors::{bad_errhandler, bad_object};
 use crate::nesting;
 
@@ -145,7 +146,7 @@ fn create(
     function: Function,
     errhandler: Out<usize>,
 ) -> Outcome {
-    let made = process.errhandlers.get_mut(&mut guard).create(kind, function.address)?;
+    let made = process.errhandlers.get_mut(&mut guard).create(kind, fortran_language::callee(function.address).0)?;
     process.on_errhandler_created(&mut guard, made);
     errhandler.set(made.0);
     Ok(())

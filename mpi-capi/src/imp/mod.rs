@@ -28,6 +28,7 @@ pub mod file_split;
 pub mod file_start;
 pub mod file_view;
 pub mod fortran;
+pub mod fortran_types;
 pub mod generalized;
 pub mod get_status;
 pub mod graph;

@@ -6,18 +6,33 @@ use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use mpi_coll::op::{Elements, Op};
-use mpi_core::{Handle, abi};
+use mpi_core::{Handle, Language, abi};
 use mpi_errors::{Error, Result};
 
 use crate::call_context::{CallContext, TypeRef};
 use crate::check::{self, Function, Out, is_no_memory};
 use crate::errors::Outcome;
+use crate::fortran_language;
 use crate::handle_errors::bad_op;
 
 /// `MPI_User_function`
 type UserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut usize);
 /// `MPI_User_function_c`
 type UserFunctionLarge = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i64, *mut usize);
+
+/// The last argument of a function: a word for the datatype. In Fortran it is an integer, in the first four bytes.
+fn datatype_argument(language: Language, handle: usize) -> usize {
+    match language {
+        Language::C => handle,
+        // The function reads an INTEGER at this address.
+        _ => usize::from_ne_bytes({
+            let word = Handle(handle).to_fortran().unwrap_or(abi::MPI_DATATYPE_NULL as c_int);
+            let mut bytes = [0; size_of::<usize>()];
+            bytes[..size_of::<c_int>()].copy_from_slice(&word.to_ne_bytes());
+            bytes
+        }),
+    }
+}
 
 /// `MPI_Op_create`
 pub fn op_create(cx: CallContext, function: Function, commute: bool, op: Out<usize>) -> Outcome {
@@ -28,10 +43,11 @@ pub fn op_create(cx: CallContext, function: Function, commute: bool, op: Out<usi
 }
 
 fn large_function(address: usize) -> Arc<mpi_coll::op::UserFunction> {
+    let language = fortran_language::callee(address).language();
     // SAFETY: the program passed a function of this type to MPI_Op_create_c; it is not NULL.
     let function: UserFunctionLarge = unsafe { core::mem::transmute(address) };
     Arc::new(move |invec: &[u8], inoutvec: &mut [u8], elements: &Elements| {
-        let (mut length, mut datatype) = (elements.count as i64, elements.handle);
+        let (mut length, mut datatype) = (elements.count as i64, datatype_argument(language, elements.handle));
         let (input, output) = (first(invec.as_ptr(), elements), first(inoutvec.as_mut_ptr().cast_const(), elements));
         // SAFETY: both vectors hold `count` elements of the datatype; C has no way to promise `const`.
         unsafe { function(input.cast(), output.cast(), &mut length, &mut datatype) }
@@ -39,6 +55,7 @@ fn large_function(address: usize) -> Arc<mpi_coll::op::UserFunction> {
 }
 
 fn int_function(address: usize) -> Arc<mpi_coll::op::UserFunction> {
+    let language = fortran_language::callee(address).language();
     // SAFETY: the program passed a function of this type to MPI_Op_create; it is not NULL.
     let function: UserFunction = unsafe { core::mem::transmute(address) };
     Arc::new(move |invec: &[u8], inoutvec: &mut [u8], elements: &Elements| {
@@ -47,7 +64,8 @@ fn int_function(address: usize) -> Arc<mpi_coll::op::UserFunction> {
         let mut done = 0u64;
         while done < elements.count {
             let mut length = (elements.count - done).min(c_int::MAX as u64) as c_int;
-            let (mut datatype, offset) = (elements.handle, done as isize * elements.extent as isize);
+            let mut datatype = datatype_argument(language, elements.handle);
+            let offset = done as isize * elements.extent as isize;
             let (input, output) = (input.wrapping_offset(offset), output.wrapping_offset(offset));
             // SAFETY: both vectors hold `count` elements of the datatype, and `done + length <= count`.
             unsafe { function(input.cast(), output.cast(), &mut length, &mut datatype) };

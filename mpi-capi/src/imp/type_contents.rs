@@ -1,6 +1,7 @@
 //! How a datatype was constructed (MPI-5.0, 5.1.13).
 //!
-//! Invariant: a derived datatype in the contents is a new handle, which the program frees.
+//! Invariant: a derived datatype in the contents is a new handle, which the program frees, unless it is one of those of
+//! Fortran's precisions, which have one handle each.
 
 use core::ffi::c_int;
 
@@ -150,15 +151,21 @@ fn place<'a, T>(
 fn handles(cx: CallContext, datatypes: &[Datatype]) -> Result<Vec<usize>> {
     let CallContext { process, mut guard, .. } = cx;
     let mut handles = Vec::with_capacity(datatypes.len());
+    let mut new = Vec::new();
     for datatype in datatypes {
         if datatype.word() != 0 {
             handles.push(datatype.word());
             continue;
         }
-        match process.type_create(&mut guard, datatype.clone()) {
+        let selected = datatype.envelope().filter(|_| datatype.is_selected());
+        let handle = match selected {
+            Some(envelope) => process.type_selected(&mut guard, datatype, envelope.combiner, &envelope.integers),
+            None => process.type_create(&mut guard, datatype.clone()).inspect(|handle| new.push(*handle)),
+        };
+        match handle {
             Ok(handle) => handles.push(handle.0),
             Err(error) => {
-                give_back(process, &mut guard, &handles);
+                give_back(process, &mut guard, &new);
                 return Err(error);
             }
         }
@@ -167,10 +174,10 @@ fn handles(cx: CallContext, datatypes: &[Datatype]) -> Result<Vec<usize>> {
 }
 
 /// Frees the new handles of a call that failed.
-fn give_back(process: &Process, guard: &mut mpi_core::Guard<'_>, handles: &[usize]) {
-    for word in handles.iter().filter(|word| mpi_datatype::predefined(**word).is_none()) {
+fn give_back(process: &Process, guard: &mut mpi_core::Guard<'_>, handles: &[Handle]) {
+    for handle in handles {
         // The handle was made by this call, so it is there.
-        let _ = process.type_free(guard, Handle(*word));
+        let _ = process.type_free(guard, *handle);
     }
 }
 

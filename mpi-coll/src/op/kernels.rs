@@ -7,6 +7,7 @@ use mpi_datatype::{Category, Scalar};
 
 use super::half::Half;
 use super::lanes::{Lane, Real, complex_product, fold_complex, fold_reals};
+use super::quad::Quad;
 #[cfg(target_arch = "x86_64")]
 use super::x87::X87;
 use super::{Builtin, Kernel, pairs};
@@ -27,9 +28,11 @@ pub(super) fn kernel(builtin: Builtin, scalar: Scalar, category: Category) -> Op
         Scalar::F16 => real::<Half>(builtin),
         Scalar::F32 => float_f32(builtin),
         Scalar::F64 => float_f64(builtin),
+        Scalar::F128 => real::<Quad>(builtin),
         Scalar::ComplexF16 => complex::<Half>(builtin),
         Scalar::ComplexF32 => complex::<f32>(builtin),
         Scalar::ComplexF64 => complex::<f64>(builtin),
+        Scalar::ComplexF128 => complex::<Quad>(builtin),
         #[cfg(target_arch = "x86_64")]
         Scalar::F80 => real::<X87>(builtin),
         #[cfg(target_arch = "x86_64")]

@@ -10,6 +10,7 @@ mod kernels;
 mod lanes;
 mod of_elements;
 mod pairs;
+mod quad;
 #[cfg(target_arch = "x86_64")]
 mod x87;
 

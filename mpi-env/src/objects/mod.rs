@@ -1,7 +1,7 @@
 //! The functions that create, look up, change and free the program's objects, under the process lock.
 //!
 //! - `lookups`, `comms`, `intercomms`, `from_groups`, `idup`, `pending_comm`, `topologies`, `files`, `windows`,
-//!   `int_handles`: handles, creating and freeing objects.
+//!   `int_handles`, `selected_types`: handles, creating and freeing objects.
 //! - `handlers`, `cached_handlers`: error handlers of objects. `updates`: changes of the objects' metrics.
 //!
 //! Not here: the state (`tables`), operations on the objects (the engine crates).
@@ -16,6 +16,7 @@ pub(crate) mod int_handles;
 pub(crate) mod intercomms;
 pub(crate) mod lookups;
 pub(crate) mod pending_comm;
+pub(crate) mod selected_types;
 pub(crate) mod topologies;
 pub(crate) mod updates;
 pub(crate) mod windows;

@@ -31,6 +31,7 @@ use crate::tables::errhandler_cache::ErrhandlerCache;
 use crate::tables::freed::Freed;
 use crate::tables::memory::Blocks;
 use crate::tables::names_and_hints::NamesAndHints;
+use crate::tables::selected_types::SelectedTypes;
 use crate::tables::session::Session;
 
 /// The state of one process of a job. Thread-safe.
@@ -71,6 +72,8 @@ pub struct Process {
     pub groups: Arc<Guarded<Table<Group>>>,
     /// Attributes of all objects.
     pub attributes: Guarded<Attributes>,
+    /// The datatypes of precisions and ranges of Fortran numbers, by combiner and parameters.
+    pub(crate) selected_types: Guarded<SelectedTypes>,
     /// Names and hints of objects.
     pub names_and_hints: Guarded<NamesAndHints>,
     /// Memory that the program allocated.
@@ -200,6 +203,7 @@ impl Process {
             files: Guarded::new(&lock, Table::new(Kind::File)),
             groups,
             attributes: Guarded::new(&lock, Attributes::new()),
+            selected_types: Guarded::new(&lock, SelectedTypes::new()),
             names_and_hints: Guarded::new(&lock, NamesAndHints::default()),
             blocks: Guarded::new(&lock, Blocks::default()),
             facts: Facts::new(),

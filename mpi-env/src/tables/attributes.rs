@@ -1,6 +1,7 @@
 //! Attributes: values that programs attach to communicators, datatypes and windows, by key (MPI-5.0, 7.7).
 //!
-//! This module stores keys and values. Callbacks are plain addresses; the C interface calls them before a change.
+//! This module stores keys and values. Callbacks are words of a `Callee`; the C interface calls them before a change.
+//! A value records the language that has set it: Fortran sets integers, of which C gets the address (MPI-5.0, 19.3.7).
 //! Invariant: a key exists until the program has freed it and no object has a value for it. Key numbers are never
 //! reused, so use of a freed key is always detected.
 //! Not here: calls of callbacks, predefined keys (`mpi-capi`).
@@ -8,6 +9,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use mpi_core::Language;
 use mpi_core::abi::{
     MPI_APPNUM, MPI_ERR_KEYVAL, MPI_ERR_OTHER, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE, MPI_TAG_UB,
     MPI_UNIVERSE_SIZE, MPI_WIN_BASE, MPI_WIN_CREATE_FLAVOR, MPI_WIN_DISP_UNIT, MPI_WIN_MODEL, MPI_WIN_SIZE,
@@ -35,12 +37,55 @@ pub enum Holder {
 pub struct Keyval {
     /// The kind of object that the key is for.
     pub holder: Holder,
-    /// Address of the copy callback, or the ABI's constant for a predefined one.
+    /// The copy callback, or the ABI's constant for a predefined one.
     pub copy: usize,
-    /// Address of the delete callback, or the ABI's constant for the predefined one.
+    /// The delete callback, or the ABI's constant for the predefined one.
     pub delete: usize,
     /// The program's argument of both callbacks.
     pub extra_state: usize,
+}
+
+/// A value of an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttributeValue {
+    /// The word: an address that C has set, or an integer that Fortran has set.
+    pub word: usize,
+    /// The language that has set it.
+    pub language: Language,
+    /// The address of the integer that Fortran has set.
+    place: usize,
+}
+
+impl AttributeValue {
+    /// A value that is not yet an object's.
+    pub const fn new(word: usize, language: Language) -> AttributeValue {
+        AttributeValue { word, language, place: 0 }
+    }
+
+    /// The value that C gets: the word, or the address of the integer.
+    #[inline]
+    pub const fn in_c(&self) -> usize {
+        match self.language {
+            Language::C => self.word,
+            _ => self.place,
+        }
+    }
+}
+
+/// A value as its object has it, with memory for an integer that Fortran has set.
+#[derive(Debug)]
+struct Stored {
+    keyval: i32,
+    value: AttributeValue,
+    _integer: Option<Box<usize>>,
+}
+
+impl Stored {
+    fn new(keyval: i32, value: AttributeValue) -> Stored {
+        let integer = (value.language != Language::C).then(|| Box::new(value.word));
+        let place = integer.as_deref().map_or(0, |integer| std::ptr::from_ref(integer).expose_provenance());
+        Stored { keyval, value: AttributeValue { place, ..value }, _integer: integer }
+    }
 }
 
 /// One value of one object.
@@ -49,7 +94,7 @@ pub struct Attribute {
     /// Its key.
     pub keyval: i32,
     /// Its value.
-    pub value: usize,
+    pub value: AttributeValue,
     /// Its key's callbacks.
     pub of: Keyval,
 }
@@ -60,7 +105,7 @@ pub struct Attributes {
     next: i32,
     keyvals: HashMap<i32, Counted, FxBuildHasher>,
     /// Values by handle word, in the order in which they were set.
-    values: HashMap<usize, Vec<(i32, usize)>, FxBuildHasher>,
+    values: HashMap<usize, Vec<Stored>, FxBuildHasher>,
 }
 
 #[derive(Debug)]
@@ -122,24 +167,32 @@ impl Attributes {
 
     /// An object's value for a key.
     #[inline]
-    pub fn get(&self, object: usize, number: i32) -> Option<usize> {
-        self.values.get(&object)?.iter().find(|each| each.0 == number).map(|each| each.1)
+    pub fn get(&self, object: usize, number: i32) -> Option<AttributeValue> {
+        self.values.get(&object)?.iter().find(|each| each.keyval == number).map(|each| each.value)
     }
 
     /// Sets a value, which becomes the last one and replaces an earlier value for the key. Does nothing if the key does
     /// not exist.
-    pub fn put(&mut self, object: usize, number: i32, value: usize) {
+    pub fn put(&mut self, object: usize, number: i32, value: AttributeValue) {
         self.take(object, number);
         if let Some(counted) = self.keyvals.get_mut(&number) {
             counted.values += 1;
-            self.values.entry(object).or_default().push((number, value));
+            self.values.entry(object).or_default().push(Stored::new(number, value));
+        }
+    }
+
+    /// Records that Fortran has set the value of an object that C has just stored. Does nothing if there is none.
+    pub fn set_language(&mut self, object: usize, number: i32, language: Language) {
+        let values = self.values.get_mut(&object).into_iter().flatten();
+        if let Some(found) = values.into_iter().find(|each| each.keyval == number) {
+            *found = Stored::new(number, AttributeValue::new(found.value.word, language));
         }
     }
 
     /// Removes a value from an object; returns whether the object had it.
     pub fn take(&mut self, object: usize, number: i32) -> bool {
         let Some(values) = self.values.get_mut(&object) else { return false };
-        let Some(place) = values.iter().position(|each| each.0 == number) else { return false };
+        let Some(place) = values.iter().position(|each| each.keyval == number) else { return false };
         values.remove(place);
         if values.is_empty() {
             self.values.remove(&object);
@@ -153,16 +206,17 @@ impl Attributes {
 
     /// The value of an object that was set most recently.
     pub fn last(&self, object: usize) -> Option<Attribute> {
-        self.attribute(*self.values.get(&object)?.last()?)
+        self.attribute(self.values.get(&object)?.last()?)
     }
 
     /// All values of an object, in the order in which they were set.
     pub fn all(&self, object: usize) -> Vec<Attribute> {
         let values = self.values.get(&object).into_iter().flatten();
-        values.filter_map(|each| self.attribute(*each)).collect()
+        values.filter_map(|each| self.attribute(each)).collect()
     }
 
-    fn attribute(&self, (keyval, value): (i32, usize)) -> Option<Attribute> {
+    fn attribute(&self, stored: &Stored) -> Option<Attribute> {
+        let Stored { keyval, value, .. } = *stored;
         Some(Attribute { keyval, value, of: self.keyvals.get(&keyval)?.keyval })
     }
 
@@ -217,18 +271,22 @@ impl fmt::Display for KeyName {
 mod tests {
     use super::*;
 
+    fn word(word: usize) -> AttributeValue {
+        AttributeValue::new(word, Language::C)
+    }
+
     const KEYVAL: Keyval = Keyval { holder: Holder::Comm, copy: 0, delete: 0, extra_state: 7 };
 
     #[test]
     fn a_freed_key_stays_valid_for_the_values_set_before() {
         let mut all = Attributes::new();
         let key = all.create(KEYVAL).expect("room");
-        all.put(1, key, 10);
+        all.put(1, key, word(10));
         all.free(Holder::Comm, key).expect("there");
         assert_eq!(all.keyval_to_set(Holder::Comm, key).expect_err("freed").class(), MPI_ERR_KEYVAL);
         assert_eq!(all.free(Holder::Comm, key).expect_err("freed").class(), MPI_ERR_KEYVAL);
         assert_eq!(all.keyval(Holder::Comm, key).expect("an object has a value"), KEYVAL);
-        assert_eq!(all.last(1), Some(Attribute { keyval: key, value: 10, of: KEYVAL }));
+        assert_eq!(all.last(1), Some(Attribute { keyval: key, value: word(10), of: KEYVAL }));
         assert!(all.take(1, key) && !all.take(1, key));
         assert_eq!(all.keyval(Holder::Comm, key).expect_err("no value is left").class(), MPI_ERR_KEYVAL);
         assert!(all.keyvals.is_empty() && all.values.is_empty());
@@ -239,12 +297,24 @@ mod tests {
     fn setting_again_replaces_and_moves_to_the_end() {
         let mut all = Attributes::new();
         let (a, b) = (all.create(KEYVAL).expect("room"), all.create(KEYVAL).expect("room"));
-        all.put(1, a, 10);
-        all.put(1, b, 20);
-        all.put(1, a, 11);
-        let values: Vec<_> = all.all(1).iter().map(|each| (each.keyval, each.value)).collect();
+        all.put(1, a, word(10));
+        all.put(1, b, word(20));
+        all.put(1, a, word(11));
+        let values: Vec<_> = all.all(1).iter().map(|each| (each.keyval, each.value.word)).collect();
         assert_eq!(values, [(b, 20), (a, 11)]);
-        assert_eq!((all.get(1, a), all.get(2, a)), (Some(11), None));
+        assert_eq!((all.get(1, a), all.get(2, a)), (Some(word(11)), None));
+    }
+
+    #[test]
+    fn c_gets_the_address_of_an_integer_that_fortran_has_set() {
+        let mut all = Attributes::new();
+        let key = all.create(KEYVAL).expect("room");
+        all.put(1, key, word(10));
+        assert_eq!(all.get(1, key).map(|value| value.in_c()), Some(10));
+        all.set_language(1, key, Language::FortranAddress);
+        let value = all.get(1, key).expect("set");
+        assert_eq!((value.word, value.language), (10, Language::FortranAddress));
+        assert!(value.in_c() > 4096 && all.get(1, key) == Some(value));
     }
 
     #[test]

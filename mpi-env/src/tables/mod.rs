@@ -4,6 +4,7 @@
 //!   allocate.
 //! - `infos`: info objects. `session`: a session. `errhandler_cache`: error handlers that are readable without the
 //!   lock.
+//! - `selected_types`: datatypes of Fortran's precisions.
 //! - `freed`: the functions that freed handles. `fortran_abi`: what a Fortran layer states about its types.
 //!
 //! Not here: the functions that change them (`objects`, `process`).
@@ -16,4 +17,5 @@ pub(crate) mod freed;
 pub mod infos;
 pub(crate) mod memory;
 pub(crate) mod names_and_hints;
+pub(crate) mod selected_types;
 pub(crate) mod session;

@@ -84,7 +84,7 @@ fn callbacks(spec: &Spec, text: &mut String) {
 
 fn constants(spec: &Spec, text: &mut String) {
     text.push_str("\n/* Constants */\n");
-    for Constant { name, c_type, value } in &spec.constants {
+    for Constant { name, c_type, value, .. } in &spec.constants {
         let _ = match c_type.as_str() {
             "int" if value.starts_with('-') => writeln!(text, "#define {name} ({value})"),
             "int" => writeln!(text, "#define {name} {value}"),

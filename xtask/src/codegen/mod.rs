@@ -5,6 +5,7 @@
 
 mod core;
 mod entries;
+pub mod fortran;
 pub mod header;
 mod symbols;
 
@@ -71,6 +72,9 @@ pub fn outputs() -> Result<Vec<Output>> {
     add("mpi-capi/src/generated/mod.rs", rustfmt(entries::module(&chapters))?);
     for chapter in chapters {
         add(&format!("mpi-capi/src/generated/{chapter}.rs"), rustfmt(entries::chapter(&spec, chapter)?)?);
+    }
+    for (path, text) in fortran::outputs(&spec)? {
+        add(&path, text);
     }
     Ok(outputs)
 }

@@ -12,7 +12,9 @@ pub fn version_script(spec: &Spec) -> String {
         let _ = writeln!(text, "    MPI_{name}; PMPI_{name};", name = function.name);
     }
     // ferrum_tool.h: shared objects add variables of their own.
-    text.push_str("    ferrum_tool_add; ferrum_tool_error;\n  local: *;\n};\n");
+    text.push_str("    ferrum_tool_add; ferrum_tool_error;\n");
+    // libmpifort states the language of callbacks and attributes.
+    text.push_str("    ferrum_fortran_procedures; ferrum_fortran_attribute; ferrum_fortran_value;\n  local: *;\n};\n");
     text
 }
 

@@ -4,9 +4,11 @@
 //! functions of `mpi.h` under both names and nothing else (`symbols`). Not here: the functions themselves
 //! (`mpi-capi`), the version script and the header, which `codegen` writes.
 
+pub mod fortran;
 pub mod sanitised;
 mod share;
 pub mod symbols;
+mod wrapper;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -45,6 +47,7 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
     replace(&prefix.join("bin/mpiexec"), &fs::read(cargo_folder.join("dist/mpiexec"))?, 0o755)?;
     link(&prefix.join("bin/mpirun"), "mpiexec")?;
     link(&prefix.join("bin/mpic++"), "mpicxx")?;
+    fortran::add(&prefix)?;
     share::write(&prefix)?;
     Ok(prefix)
 }
@@ -152,20 +155,8 @@ fn static_library(archive: &Path, functions: &[String], lib: &Path) -> Result<()
 }
 
 fn wrappers(prefix: &Path) -> Result<()> {
-    let version = env!("CARGO_PKG_VERSION");
-    for (name, language, compiler, variable, option) in
-        [("mpicc", "C", "cc", "FERRUM_CC", "-cc"), ("mpicxx", "C++", "c++", "FERRUM_CXX", "-cxx")]
-    {
-        let text = include_str!("wrapper.sh")
-            .replace("@NAME@", name)
-            .replace("@LANGUAGE@", language)
-            .replace("@COMPILER@", compiler)
-            .replace("@VARIABLE@", variable)
-            .replace("@OPTION@", option)
-            .replace("@VERSION@", version);
-        replace(&prefix.join("bin").join(name), text.as_bytes(), 0o755)?;
-    }
-    let text = include_str!("mpi.pc").replace("@VERSION@", version);
+    wrapper::write_c(prefix)?;
+    let text = include_str!("mpi.pc").replace("@VERSION@", env!("CARGO_PKG_VERSION"));
     replace(&prefix.join("lib/pkgconfig/mpi.pc"), text.as_bytes(), 0o644)
 }
 

@@ -13,10 +13,14 @@ use std::time::Duration;
 use crate::{Failure, Result, process};
 
 /// Exported besides the functions of the standard; each needs a reason here.
-const OTHERS: [&str; 2] = [
+const OTHERS: [&str; 5] = [
     // ferrum_tool.h: shared objects add variables of their own.
     "ferrum_tool_add",
     "ferrum_tool_error",
+    // libmpifort states the language of callbacks and attributes.
+    "ferrum_fortran_procedures",
+    "ferrum_fortran_attribute",
+    "ferrum_fortran_value",
 ];
 
 /// All names that a library exports, as a list for other programs.

@@ -76,7 +76,7 @@ for argument in "$@"; do
         case $argument in
         -c | -S | -E | -M | -MM) link= ;;
         -static | -static-pie) static=yes ;;
-        -o | -x | -I | -L | -D | -U | -include | -isystem | -idirafter | -MF | -MT | -MQ | -Xlinker | -u) take_next=yes ;;
+        -o | -x | -I | -J | -L | -D | -U | -include | -isystem | -idirafter | -MF | -MT | -MQ | -Xlinker | -u) take_next=yes ;;
         -l*) inputs=yes ;;
         -?*) ;;
         *) inputs=yes ;;
@@ -88,27 +88,28 @@ done
 
 include=$prefix/include
 lib=$prefix/lib
+options="@OPTIONS@"
 # The static library needs the system's ones named; the shared one knows its own. Each function of the static library is
 # a section of its own: a program carries those that it uses. A run path in a static program ends it at its start.
 if [ -n "$static" ]; then
     place=-Wl,--gc-sections
     tags=
-    libraries="-lmpi -lpthread -ldl -lm"
+    libraries="@STATIC@-lmpi -lpthread -ldl -lm"
 else
     place=-Wl,-rpath,$lib
     tags=-Wl,--enable-new-dtags
-    libraries=-lmpi_abi
+    libraries="@SHARED@-lmpi_abi"
 fi
 
 case $show in
-compile) words "-I$include" && exit ;;
+compile) words "-I$include" $options && exit ;;
 link) words "-L$lib" "$place" $tags $libraries && exit ;;
 incdirs) words "$include" && exit ;;
 libdirs) words "$lib" && exit ;;
 libs) printf '%s\n' "$libraries" | sed 's/-l//g' && exit ;;
 command) words $compiler && exit ;;
 version) printf '%s\n' "@NAME@: Ferrum MPI @VERSION@" && exit ;;
-compile-info) words $compiler "-I$include" && exit ;;
+compile-info) words $compiler "-I$include" $options && exit ;;
 link-info) words $compiler "-L$lib" "$place" $tags $libraries && exit ;;
 '' | all) ;;
 *) printf '%s\n' "@NAME@: -showme:$show is not known" >&2 && exit 1 ;;
@@ -118,9 +119,9 @@ esac
 if [ -z "$inputs" ] && [ -z "$show" ]; then
     exec $compiler "$@"
 elif [ -n "$link" ]; then
-    set -- $compiler "-I$include" "$@" "-L$lib" "$place" $tags $libraries
+    set -- $compiler "-I$include" $options "$@" "-L$lib" "$place" $tags $libraries
 else
-    set -- $compiler "-I$include" "$@"
+    set -- $compiler "-I$include" $options "$@"
 fi
 if [ -n "$show" ]; then
     words "$@"
@@ -135,7 +136,8 @@ status=$?
 absent=$prefix/share/ferrum-mpi/absent-functions
 if [ $status -ne 0 ] && [ $status -lt 128 ] && [ -r "$absent" ]; then
     LC_ALL=C "$@" 2>&1 >/dev/null </dev/null | sed -n '/undefined reference to\|undefined symbol/p' |
-        grep -o 'P\{0,1\}MPI_[A-Za-z0-9_]*' | sed 's/^P//' | sort -u | grep -Fx -f "$absent" | while read -r function; do
+        grep -o '[Pp]\{0,1\}[Mm][Pp][Ii]_[A-Za-z0-9_]*' | sed 's/^[Pp]//; s/_$//' | sort -u | grep -iFx -f - "$absent" |
+        while read -r function; do
         printf '%s\n' "@NAME@: $function is not implemented in this version, see docs/coverage.md in $prefix/share/doc/ferrum-mpi"
     done >&2
 fi

@@ -1,0 +1,164 @@
+//! The Fortran bindings: programs that each test an area, and generated programs that call every routine of `mpif.h` and of
+//! module `mpi` by both names and check each argument on its way to C and back.
+//!
+//! Invariant: every program of `tests/fortran` is in its manifest, and every routine is called in the generated programs.
+//! Not here: module `mpi_f08`.
+
+mod functions_of_c;
+mod program;
+mod values;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::conformance::Verdict;
+use super::manifest::{self, Entry};
+use super::{Context, Report};
+use crate::codegen::fortran;
+use crate::dist;
+use crate::spec::{Function, Spec};
+use crate::{Result, paths, process, tools, ui};
+use program::Source;
+
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// The suite `fortran`.
+pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
+    if dist::fortran::compiler().is_none()
+        && let Err(failure) = tools::need("gfortran", "gfortran", context.install)
+    {
+        report.skip("all programs", &failure.to_string());
+        return Ok(());
+    }
+    let dist = context.dist()?;
+    if !dist.join("bin/mpifort").exists() {
+        // The compiler came after the distribution was built.
+        dist::fortran::add(dist)?;
+    }
+    let folder = paths::scratch("fortran");
+    fs::create_dir_all(&folder)?;
+    programs(dist, &folder, report)?;
+    routines(dist, &folder, report)
+}
+
+fn sources() -> PathBuf {
+    paths::root().join("tests/fortran")
+}
+
+/// The programs of the manifest.
+fn programs(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let entries = manifest::parse(&fs::read_to_string(sources().join("manifest"))?)?;
+    for missing in unlisted(&entries)? {
+        report.fail(&missing, "is not in the manifest");
+    }
+    let temporary = folder.join("tmp");
+    fs::create_dir_all(&temporary)?;
+    let mut progress = ui::Progress::new(entries.len());
+    for entry in &entries {
+        progress.part(&entry.program);
+        if !entry.ranks.iter().any(|&ranks| report.selects(&entry.title(ranks))) {
+            continue;
+        }
+        let program = match build(dist, folder, &entry.program) {
+            Ok(program) => program,
+            Err(failure) => {
+                report.fail(&entry.program, &failure.to_string());
+                continue;
+            }
+        };
+        for &ranks in &entry.ranks {
+            let mut command = Command::new(dist.join("bin/mpiexec"));
+            command.args(["-n", &ranks.to_string()]).arg(&program).args(&entry.arguments);
+            command.envs(entry.environment.iter().map(|(name, value)| (name, value))).env("TMPDIR", &temporary);
+            let outcome = process::run(&mut command, entry.limit)?;
+            let verdict = entry.verdict(&outcome).map_or(Verdict::Passed, Verdict::Failed);
+            match verdict {
+                Verdict::Failed(text) | Verdict::Skipped(text) => report.fail(&entry.title(ranks), &text),
+                Verdict::Passed => report.pass(&entry.title(ranks)),
+            }
+        }
+    }
+    fs::remove_dir_all(&temporary)?;
+    Ok(())
+}
+
+/// Builds a program of the source tree, in free form with the module of checks.
+fn build(dist: &Path, folder: &Path, program: &str) -> Result<PathBuf> {
+    let free = program.starts_with("f90/");
+    let source = sources().join(program).with_extension(if free { "f90" } else { "f" });
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let made = folder.join(program.replace('/', "_"));
+    let _ = fs::remove_dir_all(&made);
+    fs::create_dir_all(&made)?;
+    let output = made.join("program");
+    let mut command = Command::new(dist.join("bin/mpifort"));
+    command.args(["-O1", "-Wall", "-Wno-unused-dummy-argument", "-J"]).arg(&made);
+    if free {
+        command.args(["-Werror"]).arg(sources().join("checks.f90"));
+    }
+    let tool = sources().join("tools").join(name).with_extension("f90");
+    if tool.exists() {
+        // By itself: the compiler would compare the tool's arguments with those of the interface.
+        let object = made.join("tool.o");
+        let mut compile = Command::new(dist.join("bin/mpifort"));
+        process::must(compile.args(["-O1", "-c"]).arg(tool).arg("-o").arg(&object), LIMIT)?;
+        command.arg(object);
+    }
+    process::must(command.arg(source).arg("-o").arg(&output).current_dir(&made), LIMIT)?;
+    Ok(output)
+}
+
+/// Sources that no line of the manifest names.
+fn unlisted(entries: &[Entry]) -> Result<Vec<String>> {
+    let listed: BTreeSet<&str> = entries.iter().map(|entry| entry.program.as_str()).collect();
+    let mut unlisted = Vec::new();
+    for form in ["f90", "f77"] {
+        for file in fs::read_dir(sources().join(form))? {
+            let file = file?.path();
+            let name = format!("{form}/{}", file.file_stem().unwrap_or_default().to_string_lossy());
+            if !listed.contains(name.as_str()) {
+                unlisted.push(name);
+            }
+        }
+    }
+    unlisted.sort();
+    Ok(unlisted)
+}
+
+/// Every routine, by both names, in two programs: with the header and with the module.
+fn routines(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let spec = Spec::read(&paths::root())?;
+    let functions: Vec<&Function> = fortran::routines(&spec).collect();
+    let c = folder.join("functions_of_c.c");
+    fs::write(&c, functions_of_c::functions(&spec, &functions)?)?;
+    let object = c.with_extension("o");
+    let mut compile = Command::new(dist.join("bin/mpicc"));
+    compile.args(["-O0", "-Wall", "-Wno-deprecated-declarations", "-fPIC", "-c"]).arg(&c).arg("-o").arg(&object);
+    process::must(&mut compile, LIMIT)?;
+    for (name, source) in [("mpif.h", Source::Header), ("module mpi", Source::Module)] {
+        let test = format!("every routine of {name}");
+        if !report.selects(&test) {
+            continue;
+        }
+        let file = folder.join(if source == Source::Header { "header.f90" } else { "module.f90" });
+        fs::write(&file, program::program(&spec, source, &functions)?)?;
+        let output = file.with_extension("");
+        let mut compile = Command::new(dist.join("bin/mpifort"));
+        compile.args(["-O0", "-w"]).arg(&file).arg(&object).arg("-o").arg(&output).current_dir(folder);
+        let built = process::run(&mut compile, LIMIT)?;
+        if !built.success() {
+            report.fail(&test, &built.report());
+            continue;
+        }
+        let outcome = process::run(&mut Command::new(&output), LIMIT)?;
+        let good = outcome.success() && outcome.stdout.lines().any(|line| line == "No Errors");
+        report.check(&test, good, || outcome.report());
+        if good {
+            report.add_passed(functions.len());
+        }
+    }
+    Ok(())
+}
