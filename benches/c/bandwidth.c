@@ -1,6 +1,6 @@
 /* Bandwidth in GB/s (10^9 bytes): rank 0 starts a window of 16 MPI_Isend, each from its own buffer, rank 1 a window of
  * 16 MPI_Irecv, each into its own buffer; an empty message back ends the window. */
-#include "bench.h"
+#include "floor.h"
 
 enum { WINDOW = 16, LARGEST = 4 << 20 };
 
@@ -27,6 +27,7 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    floor_begin();
     char *buffer = malloc((size_t)WINDOW * LARGEST);
     memset(buffer, rank + 1, (size_t)WINDOW * LARGEST);
     for (int s = 0; s < 3; s++) {
@@ -45,6 +46,7 @@ int main(int argc, char **argv)
             report(name, median(batch, BATCHES), "GB/s");
     }
     free(buffer);
+    floor_end();
     MPI_Finalize();
     return 0;
 }

@@ -4,7 +4,7 @@
  * FFT2, SPECFEM3D);
  * `pingpong`: half round trips of both, in us: of the derived type, and of the packed data with loops at both ends.
  * Each number has beside it, with the ending `/loop`, that of a loop that does the same by hand. */
-#include "bench.h"
+#include "floor.h"
 
 enum { FLOATS = 8 << 20 };
 
@@ -269,6 +269,7 @@ int main(int argc, char **argv)
     const char *which = argc > 1 ? argv[1] : "vector";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    floor_begin();
     int messages = strcmp(which, "pingpong") == 0;
     field = malloc((size_t)FLOATS * sizeof(double));
     floats = malloc((size_t)FLOATS * sizeof(float));
@@ -292,6 +293,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < PATTERNS; i++)
             measure(&all[i], all[i].name, messages);
     }
+    floor_end();
     MPI_Finalize();
     return 0;
 }

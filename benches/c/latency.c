@@ -1,6 +1,6 @@
 /* Half round trip of a message, in microseconds, at four sizes, or at the one of the argument: two
  * ranks, blocking send and receive. */
-#include "bench.h"
+#include "floor.h"
 
 static double half_round_trip(int rank, char *buffer, int size, int rounds)
 {
@@ -23,6 +23,7 @@ int main(int argc, char **argv)
     static char buffer[8192];
     int multiple = start(&argc, &argv), rank, only = argc > 1 ? atoi(argv[1]) : 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    floor_begin();
     for (int s = 0; s < 4; s++) {
         double batch[BATCHES];
         if (only != 0 && sizes[s] != only)
@@ -35,6 +36,7 @@ int main(int argc, char **argv)
         if (rank == 0)
             report(name, median(batch, BATCHES), "us");
     }
+    floor_end();
     MPI_Finalize();
     return 0;
 }

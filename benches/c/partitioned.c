@@ -1,7 +1,7 @@
 /* Time of one partitioned message of 1 MiB in 16 partitions, from the start of both sides to the end, with as many
  * threads in each process as the argument gives: each marks its share of the partitions ready, or looks for them with
  * MPI_Parrived. */
-#include "bench.h"
+#include "floor.h"
 #include <pthread.h>
 
 enum { PARTITIONS = 16, EACH = 65536, ROUNDS = 400, WARM_UP = 40, MOST = 2 };
@@ -43,6 +43,7 @@ int main(int argc, char **argv)
         return 2;
     MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    floor_begin();
     if (rank == 0)
         MPI_Psend_init(data, PARTITIONS, EACH, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
     else
@@ -69,6 +70,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < threads; i++)
         pthread_join(others[i - 1], NULL);
     MPI_Request_free(&request);
+    floor_end();
     MPI_Finalize();
     return 0;
 }

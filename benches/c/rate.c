@@ -1,6 +1,6 @@
 /* Message rate in millions of 8-byte messages a second: windows of 64 MPI_Isend against 64 MPI_Irecv, an empty message
  * back after each window. */
-#include "bench.h"
+#include "floor.h"
 
 enum { WINDOW = 64, WINDOWS = 300 };
 
@@ -29,6 +29,7 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    floor_begin();
     windows(rank, buffer);
     for (int b = 0; b < BATCHES; b++) {
         double begin = now();
@@ -37,6 +38,7 @@ int main(int argc, char **argv)
     }
     if (rank == 0)
         report("rate/8", median(batch, BATCHES), "M/s");
+    floor_end();
     MPI_Finalize();
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Message rate and latency of pairs of threads: two ranks with T threads each at MPI_THREAD_MULTIPLE. Thread t of rank
  * 0 and thread t of rank 1 are a pair with a communicator of its own. The argument is T. The number of rounds follows
  * the speed of the first batch, so that a run ends soon where there are more threads than cores. */
-#include "bench.h"
+#include "floor.h"
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -110,6 +110,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    floor_begin();
     pthread_barrier_init(&gate, NULL, (unsigned)threads);
     for (int t = 0; t < threads; t++)
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
@@ -137,6 +138,7 @@ int main(int argc, char **argv)
         pthread_join(others[t], NULL);
     for (int t = 0; t < threads; t++)
         MPI_Comm_free(&comms[t]);
+    floor_end();
     MPI_Finalize();
     return 0;
 }

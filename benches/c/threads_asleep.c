@@ -1,7 +1,7 @@
 /* Cost of a message for one of several waiting threads: rank 1 has T threads, each blocked in a receive on a
  * communicator of its own; rank 0 sends to one of them at a time and waits for its answer. The argument is T. Reports
  * the time of a round trip and the context switches in rank 1 for each: 1 is the least where threads sleep. */
-#include "bench.h"
+#include "floor.h"
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -51,6 +51,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    floor_begin();
     for (int t = 0; t < threads; t++)
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
     if (rank == 1)
@@ -83,6 +84,7 @@ int main(int argc, char **argv)
     }
     for (int t = 0; t < threads; t++)
         MPI_Comm_free(&comms[t]);
+    floor_end();
     MPI_Finalize();
     return 0;
 }

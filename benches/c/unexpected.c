@@ -1,5 +1,5 @@
 /* Nanoseconds a receive, when a queue of 10 or 10,000 unexpected messages is received in reverse order of arrival. */
-#include "bench.h"
+#include "floor.h"
 
 static double drain(int rank, int queued)
 {
@@ -27,6 +27,7 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    floor_begin();
     double batch[1000];
     for (int b = -10; b < 1000; b++) {
         double each = drain(rank, 10);
@@ -40,6 +41,7 @@ int main(int argc, char **argv)
         batch[b] = drain(rank, 10000);
     if (rank == 0)
         report("unexpected/10000", median(batch, 3), "ns");
+    floor_end();
     MPI_Finalize();
     return 0;
 }

@@ -5,6 +5,7 @@
 
 use std::process::Command;
 
+use super::floor::is_of_machine;
 use super::{Measured, build, cases, measure, table};
 use crate::peers::Library;
 use crate::{Result, dist, paths, process, ui};
@@ -46,7 +47,8 @@ fn of_an_event() -> Result<f64> {
 /// The medians of both, and the cost of the instruments in per cent.
 fn text(measured: &Measured) -> String {
     let mut text = format!("\n{:<30} {:<12} {:>10} {:>10} {:>8}", "number", "unit", "with", "without", "cost");
-    for ((_, _, name), series) in measured {
+    for ((_, _, name, class), series) in measured.iter().filter(|(key, _)| !is_of_machine(&key.2)) {
+        let name = format!("{name}{}", class.label());
         let median = |library| series.values.get(library).map(|values| table::median(values));
         let (Some(with), Some(without)) = (median("ferrum"), median("without")) else { continue };
         // Where more is better, the cost is the difference to the build without instruments.
@@ -65,13 +67,13 @@ fn text(measured: &Measured) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Series;
+    use super::super::{Class, Series};
     use super::*;
 
     fn cost(unit: &str, with: f64, without: f64) -> String {
         let values = [("ferrum", vec![with]), ("without", vec![without])].into_iter().collect();
         let series = Series { unit: unit.to_owned(), values };
-        text(&[((0, 0, "x".to_owned()), series)].into_iter().collect())
+        text(&[((0, 0, "x".to_owned(), Class::Any), series)].into_iter().collect())
     }
 
     #[test]

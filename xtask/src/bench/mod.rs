@@ -5,6 +5,7 @@
 //! machine affects all libraries alike. Not here: the cases (`cases`), the table and the JSON (`table`).
 
 mod cases;
+mod floor;
 mod instruments;
 mod table;
 
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use crate::peers::Library;
 use crate::{Result, dist, paths, ui};
 use cases::{Case, Number};
+use floor::Class;
 
 /// Options of `bench`.
 #[derive(clap::Args)]
@@ -36,8 +38,9 @@ pub struct Options {
     list: bool,
 }
 
-/// The measured numbers: by the place of the case, the place of the number in it, and the number's name.
-pub type Measured = BTreeMap<(usize, usize, String), Series>;
+/// The measured numbers: by the place of the case, the place of the number in it, the number's name, and how near the
+/// cores were.
+pub type Measured = BTreeMap<(usize, usize, String, Class), Series>;
 
 /// The values of one number.
 pub struct Series {
@@ -70,6 +73,7 @@ pub fn run(options: &Options) -> Result<()> {
     let (measured, failures) = measure(&libraries, &wanted, options.rounds);
     let rows = table::rows(&measured);
     println!("{}", table::text(&rows, &names));
+    floor::missing(&measured, &libraries).iter().for_each(|line| println!("{line}"));
     let file = paths::target().join("bench.json");
     fs::write(&file, table::json(&rows, &names, options.rounds))?;
     println!("all values: {}", file.display());
@@ -94,9 +98,9 @@ fn unknown(name: &str, cases: &[Case]) -> Option<String> {
     Some(format!("no case is named {name}{}\nknown: {}", suggestion.unwrap_or_default(), names.join(" ")))
 }
 
-/// All rounds: the measured numbers, and the failures.
+/// All rounds: the measured numbers, and the failures. A run during which the cores moved is not counted.
 fn measure(libraries: &[Library], wanted: &[Case], rounds: u32) -> (Measured, Vec<String>) {
-    let mut measured = Measured::new();
+    let (mut measured, mut moved) = (Measured::new(), 0);
     let mut failures = Vec::new();
     let mut progress = ui::Progress::new(rounds as usize * wanted.len() * libraries.len());
     for round in 0..rounds {
@@ -109,11 +113,19 @@ fn measure(libraries: &[Library], wanted: &[Case], rounds: u32) -> (Measured, Ve
                     continue;
                 }
                 match case.measure(library, &programs(library)) {
-                    Ok(numbers) => record(&mut measured, index, library.name, numbers),
+                    Ok(numbers) => match floor::class_of(&numbers) {
+                        Some(class) => record(&mut measured, index, class, library.name, numbers),
+                        None => moved += 1,
+                    },
                     Err(failure) => failures.push(format!("{} on {}: {failure}", case.name, library.name)),
                 }
             }
         }
+    }
+    if moved > 0 {
+        ui::note(format!(
+            "{moved} runs are left out: their cores moved between near and far, or another program used one"
+        ));
     }
     (measured, failures)
 }
@@ -183,10 +195,12 @@ fn build(library: &Library, wanted: &[Case]) -> Result<()> {
     Ok(())
 }
 
-fn record(measured: &mut Measured, case: usize, library: &'static str, numbers: Vec<Number>) {
-    for (place, number) in numbers.into_iter().enumerate() {
+fn record(measured: &mut Measured, case: usize, class: Class, library: &'static str, numbers: Vec<Number>) {
+    for (place, number) in numbers.into_iter().enumerate().filter(|(_, number)| number.name != floor::AFTER) {
+        // The floors of all cases are one row, the first.
+        let (case, place) = if floor::is_of_machine(&number.name) { (0, 0) } else { (case, place) };
         let series = measured
-            .entry((case, place, number.name))
+            .entry((case, place, number.name, class))
             .or_insert_with(|| Series { unit: number.unit, values: BTreeMap::new() });
         series.values.entry(library).or_default().push(number.value);
     }

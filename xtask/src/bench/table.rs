@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use super::floor::Class;
 use super::{Measured, Series};
 
 /// One number on all libraries.
 pub struct Row {
     name: String,
+    class: Class,
     unit: String,
     medians: Vec<(&'static str, f64)>,
     values: Vec<(&'static str, Vec<f64>)>,
@@ -40,8 +42,9 @@ impl Row {
 
 /// One row per number, with medians.
 pub fn rows(measured: &Measured) -> Vec<Row> {
-    let row = |((_, _, name), series): (&'_ (usize, usize, String), &'_ Series)| Row {
+    let row = |((_, _, name, class), series): (&'_ (usize, usize, String, Class), &'_ Series)| Row {
         name: name.clone(),
+        class: *class,
         unit: series.unit.clone(),
         medians: series.values.iter().map(|(library, values)| (*library, median(values))).collect(),
         values: series.values.iter().map(|(library, values)| (*library, values.clone())).collect(),
@@ -51,7 +54,7 @@ pub fn rows(measured: &Measured) -> Vec<Row> {
 
 /// The table. The last column is how many times better this library is than the best peer.
 pub fn text(rows: &[Row], libraries: &[&str]) -> String {
-    let mut text = format!("\n{:<22} {:<12}", "number", "unit");
+    let mut text = format!("\n{:<26} {:<12}", "number", "unit");
     for library in libraries {
         let _ = write!(text, " {library:>10}");
     }
@@ -60,7 +63,7 @@ pub fn text(rows: &[Row], libraries: &[&str]) -> String {
         text.push_str("  best peer   times better");
     }
     for row in rows {
-        let _ = write!(text, "\n{:<22} {:<12}", row.name, row.unit);
+        let _ = write!(text, "\n{:<26} {:<12}", format!("{}{}", row.name, row.class.label()), row.unit);
         for library in libraries {
             match row.median(library) {
                 Some(value) => write!(text, " {:>10}", digits(value)),
@@ -88,6 +91,9 @@ pub fn json(rows: &[Row], libraries: &[&str], rounds: u32) -> String {
             "{comma}\n    {{\"name\": \"{}\", \"unit\": \"{}\", \"better\": \"{better}\"",
             row.name, row.unit
         );
+        if row.class != Class::Any {
+            let _ = write!(text, ", \"cores\": \"{}\"", row.class.label().trim());
+        }
         if let Some(ratio) = row.ratio() {
             let _ = write!(text, ", \"times_better_than_best_peer\": {ratio:.4}");
         }
@@ -128,7 +134,7 @@ mod tests {
 
     fn measured(unit: &str, ours: f64, peer: f64) -> Measured {
         let values = [("ferrum", vec![ours, ours]), ("mpich", vec![peer; 3])].into_iter().collect();
-        [((0, 0, "x".to_owned()), Series { unit: unit.to_owned(), values })].into_iter().collect()
+        [((0, 0, "x".to_owned(), Class::Near), Series { unit: unit.to_owned(), values })].into_iter().collect()
     }
 
     #[test]
