@@ -98,6 +98,9 @@ typedef struct MPIT_Datatype_word *MPIT_Datatype;
 #define MPIT_FLOAT                                  ((MPIT_Datatype)8)
 #define MPIT_DOUBLE                                 ((MPIT_Datatype)9)
 
+/* C89 has no inline functions; GCC and the compilers that follow it have them by this name. */
+#define MPIT_FUNCTION  static __inline__
+
 #define MPIT_CALL(name)  MPI_T_##name
 #define MPIT_NAME(name)  MPIT_##name
 #include "mpit_draft_calls.h"
@@ -108,5 +111,6 @@ typedef struct MPIT_Datatype_word *MPIT_Datatype;
 #include "mpit_draft_calls.h"
 #undef MPIT_CALL
 #undef MPIT_NAME
+#undef MPIT_FUNCTION
 
 #endif

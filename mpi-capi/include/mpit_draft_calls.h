@@ -1,7 +1,7 @@
 /* The functions of mpit_draft.h, which includes this once for the MPIT names and once for the PMPIT names. */
 
 /* The type of a variable in the draft's terms. */
-static inline MPIT_Datatype MPIT_NAME(type_of_)(MPI_Datatype datatype, MPI_T_enum names)
+MPIT_FUNCTION MPIT_Datatype MPIT_NAME(type_of_)(MPI_Datatype datatype, MPI_T_enum names)
 {
     if (names != MPI_T_ENUM_NULL) return (MPIT_Datatype)names;
     if (datatype == MPI_CHAR) return MPIT_CHAR;
@@ -12,7 +12,7 @@ static inline MPIT_Datatype MPIT_NAME(type_of_)(MPI_Datatype datatype, MPI_T_enu
 }
 
 /* A text with an ending, by the rules of strings; the lengths count the null character. */
-static inline void MPIT_NAME(put_)(const char *text, const char *ending, char *to, int *length)
+MPIT_FUNCTION void MPIT_NAME(put_)(const char *text, const char *ending, char *to, int *length)
 {
     size_t first = strlen(text), second = strlen(ending), room = length && to ? (size_t)*length : 0, used;
     if (room > 0) {
@@ -25,18 +25,18 @@ static inline void MPIT_NAME(put_)(const char *text, const char *ending, char *t
     if (length) *length = (int)(first + strlen(ending)) + 1;
 }
 
-static inline int MPIT_NAME(Init)(void)
+MPIT_FUNCTION int MPIT_NAME(Init)(void)
 {
     int provided;
     return MPIT_CALL(init_thread)(MPI_THREAD_MULTIPLE, &provided);
 }
 
-static inline int MPIT_NAME(Finalize)(void)
+MPIT_FUNCTION int MPIT_NAME(Finalize)(void)
 {
     return MPIT_CALL(finalize)();
 }
 
-static inline int MPIT_NAME(Datatype_get_class)(MPIT_Datatype datatype, int *datatypeclass)
+MPIT_FUNCTION int MPIT_NAME(Datatype_get_class)(MPIT_Datatype datatype, int *datatypeclass)
 {
     int number, predefined = datatype >= MPIT_LOGICAL && datatype <= MPIT_DOUBLE;
     if (!datatypeclass) return MPI_T_ERR_INVALID;
@@ -48,10 +48,10 @@ static inline int MPIT_NAME(Datatype_get_class)(MPIT_Datatype datatype, int *dat
     return MPIT_SUCCESS;
 }
 
-static inline int MPIT_NAME(Datatype_get_size)(MPIT_Datatype datatype, int *size)
+MPIT_FUNCTION int MPIT_NAME(Datatype_get_size)(MPIT_Datatype datatype, int *size)
 {
     static const unsigned char sizes[] = {0, sizeof(int), 1, sizeof(short), sizeof(int), sizeof(long),
-                                          sizeof(long long), 1, sizeof(float), sizeof(double)};
+                                          sizeof(MPI_Count), 1, sizeof(float), sizeof(double)};
     int kind, code = MPIT_NAME(Datatype_get_class)(datatype, &kind);
     if (code != MPIT_SUCCESS) return code;
     if (!size) return MPI_T_ERR_INVALID;
@@ -60,24 +60,24 @@ static inline int MPIT_NAME(Datatype_get_size)(MPIT_Datatype datatype, int *size
 }
 
 /* Only enumerations pass. */
-static inline int MPIT_NAME(enumeration_)(MPIT_Datatype datatype)
+MPIT_FUNCTION int MPIT_NAME(enumeration_)(MPIT_Datatype datatype)
 {
     int kind, code = MPIT_NAME(Datatype_get_class)(datatype, &kind);
     return code != MPIT_SUCCESS || kind == MPIT_DATATYPECLASS_ENUMERATION ? code : MPIT_ERR_PREDEFINED;
 }
 
-static inline int MPIT_NAME(Datatype_enum_get_info)(MPIT_Datatype datatype, int *num, char *name, int *name_len)
+MPIT_FUNCTION int MPIT_NAME(Datatype_enum_get_info)(MPIT_Datatype datatype, int *num, char *name, int *name_len)
 {
     int code = MPIT_NAME(enumeration_)(datatype);
     return code != MPIT_SUCCESS ? code : MPIT_CALL(enum_get_info)((MPI_T_enum)datatype, num, name, name_len);
 }
 
 /* The draft's item is the value that a variable has. */
-static inline int MPIT_NAME(Datatype_enum_get_item)(MPIT_Datatype datatype, int item, char *name, int *name_len)
+MPIT_FUNCTION int MPIT_NAME(Datatype_enum_get_item)(MPIT_Datatype datatype, int item, char *name, int *name_len)
 {
-    int number, value, code = MPIT_NAME(Datatype_enum_get_info)(datatype, &number, NULL, NULL);
+    int i, number, value, code = MPIT_NAME(Datatype_enum_get_info)(datatype, &number, NULL, NULL);
     if (code != MPIT_SUCCESS) return code;
-    for (int i = 0; i < number; i++) {
+    for (i = 0; i < number; i++) {
         code = MPIT_CALL(enum_get_item)((MPI_T_enum)datatype, i, &value, NULL, NULL);
         if (code != MPIT_SUCCESS) return code;
         if (value == item) return MPIT_CALL(enum_get_item)((MPI_T_enum)datatype, i, &value, name, name_len);
@@ -85,12 +85,12 @@ static inline int MPIT_NAME(Datatype_enum_get_item)(MPIT_Datatype datatype, int 
     return MPIT_ERR_INVALIDITEM;
 }
 
-static inline int MPIT_NAME(Controlvar_get_num)(int *num)
+MPIT_FUNCTION int MPIT_NAME(Controlvar_get_num)(int *num)
 {
     return MPIT_CALL(cvar_get_num)(num);
 }
 
-static inline int MPIT_NAME(Controlvar_get_info)(int index, char *name, int *name_len, int *verbosity,
+MPIT_FUNCTION int MPIT_NAME(Controlvar_get_info)(int index, char *name, int *name_len, int *verbosity,
                                                  MPIT_Datatype *datatype, int *count, char *desc, int *desc_len,
                                                  int *bind, MPIT_Controlvar_attributes *attributes)
 {
@@ -111,7 +111,7 @@ static inline int MPIT_NAME(Controlvar_get_info)(int index, char *name, int *nam
     return MPIT_SUCCESS;
 }
 
-static inline int MPIT_NAME(Controlvar_attr_get_scope)(MPIT_Controlvar_attributes attributes, int *scope)
+MPIT_FUNCTION int MPIT_NAME(Controlvar_attr_get_scope)(MPIT_Controlvar_attributes attributes, int *scope)
 {
     if (!scope) return MPI_T_ERR_INVALID;
     switch (attributes.scope) {
@@ -123,33 +123,33 @@ static inline int MPIT_NAME(Controlvar_attr_get_scope)(MPIT_Controlvar_attribute
     return MPIT_SUCCESS;
 }
 
-static inline int MPIT_NAME(Controlvar_handle_allocate)(int index, void *objhandle, MPIT_Controlvar_handle *handle)
+MPIT_FUNCTION int MPIT_NAME(Controlvar_handle_allocate)(int index, void *objhandle, MPIT_Controlvar_handle *handle)
 {
     int count;
     return MPIT_CALL(cvar_handle_alloc)(index, objhandle, handle, &count);
 }
 
-static inline int MPIT_NAME(Controlvar_handle_free)(MPIT_Controlvar_handle *handle)
+MPIT_FUNCTION int MPIT_NAME(Controlvar_handle_free)(MPIT_Controlvar_handle *handle)
 {
     return MPIT_CALL(cvar_handle_free)(handle);
 }
 
-static inline int MPIT_NAME(Controlvar_read)(MPIT_Controlvar_handle handle, void *buf)
+MPIT_FUNCTION int MPIT_NAME(Controlvar_read)(MPIT_Controlvar_handle handle, void *buf)
 {
     return MPIT_CALL(cvar_read)(handle, buf);
 }
 
-static inline int MPIT_NAME(Controlvar_write)(MPIT_Controlvar_handle handle, void *buf)
+MPIT_FUNCTION int MPIT_NAME(Controlvar_write)(MPIT_Controlvar_handle handle, void *buf)
 {
     return MPIT_CALL(cvar_write)(handle, buf);
 }
 
-static inline int MPIT_NAME(Perfvar_get_num)(int *num)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_get_num)(int *num)
 {
     return MPIT_CALL(pvar_get_num)(num);
 }
 
-static inline int MPIT_NAME(Perfvar_get_info)(int index, char *name, int *name_len, int *verbosity, int *varclass,
+MPIT_FUNCTION int MPIT_NAME(Perfvar_get_info)(int index, char *name, int *name_len, int *verbosity, int *varclass,
                                               MPIT_Datatype *datatype, int *count, char *desc, int *desc_len, int *bind,
                                               MPIT_Perfvar_attributes *attributes)
 {
@@ -159,11 +159,11 @@ static inline int MPIT_NAME(Perfvar_get_info)(int index, char *name, int *name_l
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
     MPI_Comm world = MPI_COMM_WORLD;
+    const char *mark = "";
     int own_len = (int)sizeof own, kind = 0, readonly = 0, continuous = 0, elements = 1, of;
     int code = MPIT_CALL(pvar_get_info)(index, own, &own_len, verbosity, &kind, &type, &names, desc, desc_len, &of,
                                         &readonly, &continuous, NULL);
     if (code != MPI_SUCCESS) return code;
-    const char *mark = "";
     if (kind == MPI_T_PVAR_CLASS_HIGHWATERMARK) mark = "_high";
     if (kind == MPI_T_PVAR_CLASS_LOWWATERMARK) mark = "_low";
     MPIT_NAME(put_)(own, mark, name, name_len);
@@ -183,69 +183,69 @@ static inline int MPIT_NAME(Perfvar_get_info)(int index, char *name, int *name_l
     return MPIT_SUCCESS;
 }
 
-static inline int MPIT_NAME(Perfvar_attr_get_readonly)(MPIT_Perfvar_attributes attributes, int *readonly)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_attr_get_readonly)(MPIT_Perfvar_attributes attributes, int *readonly)
 {
     if (!readonly) return MPI_T_ERR_INVALID;
     *readonly = attributes.readonly;
     return MPIT_SUCCESS;
 }
 
-static inline int MPIT_NAME(Perfvar_attr_get_continuous)(MPIT_Perfvar_attributes attributes, int *continuous)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_attr_get_continuous)(MPIT_Perfvar_attributes attributes, int *continuous)
 {
     if (!continuous) return MPI_T_ERR_INVALID;
     *continuous = attributes.continuous;
     return MPIT_SUCCESS;
 }
 
-static inline int MPIT_NAME(Perfvar_session_create)(MPIT_Perfvar_session *session)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_session_create)(MPIT_Perfvar_session *session)
 {
     return MPIT_CALL(pvar_session_create)(session);
 }
 
-static inline int MPIT_NAME(Perfvar_session_free)(MPIT_Perfvar_session *session)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_session_free)(MPIT_Perfvar_session *session)
 {
     return MPIT_CALL(pvar_session_free)(session);
 }
 
-static inline int MPIT_NAME(Perfvar_handle_allocate)(MPIT_Perfvar_session session, int index, void *objhandle,
+MPIT_FUNCTION int MPIT_NAME(Perfvar_handle_allocate)(MPIT_Perfvar_session session, int index, void *objhandle,
                                                      MPIT_Perfvar_handle *handle)
 {
     int count;
     return MPIT_CALL(pvar_handle_alloc)(session, index, objhandle, handle, &count);
 }
 
-static inline int MPIT_NAME(Perfvar_handle_free)(MPIT_Perfvar_session session, MPIT_Perfvar_handle *handle)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_handle_free)(MPIT_Perfvar_session session, MPIT_Perfvar_handle *handle)
 {
     return MPIT_CALL(pvar_handle_free)(session, handle);
 }
 
-static inline int MPIT_NAME(Perfvar_start)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_start)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle)
 {
     return MPIT_CALL(pvar_start)(session, handle);
 }
 
-static inline int MPIT_NAME(Perfvar_stop)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_stop)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle)
 {
     return MPIT_CALL(pvar_stop)(session, handle);
 }
 
-static inline int MPIT_NAME(Perfvar_read)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle, void *buf)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_read)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle, void *buf)
 {
     return MPIT_CALL(pvar_read)(session, handle, buf);
 }
 
-static inline int MPIT_NAME(Perfvar_write)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle, void *buf)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_write)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle, void *buf)
 {
     return MPIT_CALL(pvar_write)(session, handle, buf);
 }
 
-static inline int MPIT_NAME(Perfvar_reset)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_reset)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle)
 {
     return MPIT_CALL(pvar_reset)(session, handle);
 }
 
 /* Where the variable cannot be reset, its value is read all the same. */
-static inline int MPIT_NAME(Perfvar_readreset)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle, void *buf)
+MPIT_FUNCTION int MPIT_NAME(Perfvar_readreset)(MPIT_Perfvar_session session, MPIT_Perfvar_handle handle, void *buf)
 {
     int code = MPIT_CALL(pvar_readreset)(session, handle, buf);
     if (code != MPI_T_ERR_PVAR_NO_ATOMIC) return code;
@@ -253,29 +253,29 @@ static inline int MPIT_NAME(Perfvar_readreset)(MPIT_Perfvar_session session, MPI
     return code == MPI_SUCCESS ? MPIT_ERR_PERFVAR_WRITE : code;
 }
 
-static inline int MPIT_NAME(Category_get_num)(int *num)
+MPIT_FUNCTION int MPIT_NAME(Category_get_num)(int *num)
 {
     return MPIT_CALL(category_get_num)(num);
 }
 
-static inline int MPIT_NAME(Category_get_info)(int index, char *name, int *name_len, char *desc, int *desc_len,
+MPIT_FUNCTION int MPIT_NAME(Category_get_info)(int index, char *name, int *name_len, char *desc, int *desc_len,
                                                int *num_controlvars, int *num_perfvars, int *num_categories)
 {
     return MPIT_CALL(category_get_info)(index, name, name_len, desc, desc_len, num_controlvars, num_perfvars,
                                         num_categories);
 }
 
-static inline int MPIT_NAME(Category_get_controlvars)(int cat_index, int len, int indices[])
+MPIT_FUNCTION int MPIT_NAME(Category_get_controlvars)(int cat_index, int len, int indices[])
 {
     return MPIT_CALL(category_get_cvars)(cat_index, len, indices);
 }
 
-static inline int MPIT_NAME(Category_get_perfvars)(int cat_index, int len, int indices[])
+MPIT_FUNCTION int MPIT_NAME(Category_get_perfvars)(int cat_index, int len, int indices[])
 {
     return MPIT_CALL(category_get_pvars)(cat_index, len, indices);
 }
 
-static inline int MPIT_NAME(Category_get_categories)(int cat_index, int len, int indices[])
+MPIT_FUNCTION int MPIT_NAME(Category_get_categories)(int cat_index, int len, int indices[])
 {
     return MPIT_CALL(category_get_categories)(cat_index, len, indices);
 }

@@ -137,6 +137,13 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
 }
 
+impl Function {
+    /// Whether the standard has removed it: the header declares it on request.
+    pub fn removed(&self) -> bool {
+        self.chapter == "removed"
+    }
+}
+
 impl Parameter {
     /// Whether the row has an extra.
     pub fn has(&self, extra: &str) -> bool {

@@ -1,14 +1,12 @@
 //! `mpi.h`: every constant, type and callback of the standard ABI; prototypes of the implemented functions.
 //!
-//! Invariant: the header is clean C99 and C++ under `-Wall -Wextra -pedantic`.
+//! Invariant: the header is clean in all versions of C and C++ under `-Wall -Wextra -pedantic`.
 
 use std::fmt::Write;
 
 use crate::spec::{Constant, Direction, Form, Function, Parameter, Spec};
 
-/// The chapter of functions that the standard has removed.
-const REMOVED_CHAPTER: &str = "removed";
-/// The macro that a program defines to declare them.
+/// The macro that a program defines to declare the functions that the standard has removed.
 const REMOVED_MACRO: &str = "FERRUM_REMOVED_FUNCTIONS";
 
 /// The text of `mpi.h`.
@@ -24,8 +22,7 @@ pub fn header(spec: &Spec) -> String {
     callbacks(spec, &mut text);
     constants(spec, &mut text);
     text.push_str("\n/* Functions */\n");
-    let (removed, current): (Vec<_>, Vec<_>) =
-        spec.implemented().partition(|function| function.chapter == REMOVED_CHAPTER);
+    let (removed, current): (Vec<_>, Vec<_>) = spec.implemented().partition(|function| function.removed());
     for function in &current {
         text.push_str(&prototype(spec, function, "MPI_"));
     }

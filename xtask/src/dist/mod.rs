@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::{Failure, Result, paths, process, ui};
 
 /// Headers for programs: the standard's, that of the tool interface's first draft, and the extension's.
-const HEADERS: [&str; 4] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h", "ferrum_tool.h"];
+pub const HEADERS: [&str; 4] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h", "ferrum_tool.h"];
 
 /// The greatest size of the shared library, in bytes: that of 394 functions in proportion to all 665.
 const LARGEST_LIBRARY: u64 = 4_500_000;

@@ -13,6 +13,7 @@ mod conformance;
 mod counting;
 mod datatypes;
 mod fortran;
+mod headers;
 mod launch;
 mod manifest;
 mod miri;
@@ -68,7 +69,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 24] = [
+const SUITES: [(&str, &str, Suite); 25] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -90,6 +91,7 @@ const SUITES: [(&str, &str, Suite); 24] = [
     ("topology", "random topologies, compared with a model in Python", topology::suite),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("fortran", "mpif.h and module mpi: programs, and every routine by both names", fortran::suite),
+    ("headers", "the headers in all versions of C and C++, with all warnings as errors", headers::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     ("tools", "the example tools in every link model; a plug-in that is loaded and unloaded", tools::suite),
     ("applications", "whole programs print the same with our library and with MPICH", applications::suite),
