@@ -1,5 +1,5 @@
-/* The functions of generalized requests get the state of their own request, and a status that is the program's; those of
- * data representations get the datatype that the program passed, the buffer's parts, and their own state. */
+/* The functions of generalized requests get the state of their own request, and set the status of its completion; those
+ * of data representations get the datatype that the program passed, the buffer's parts, and their own state. */
 #include "file/file.h"
 
 enum { REQUESTS = 20 };
