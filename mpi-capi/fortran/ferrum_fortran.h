@@ -162,6 +162,8 @@ static inline void ferrum_length(MPI_Fint *length, int with_nul)
     *length = with_nul > 0 ? with_nul - 1 : with_nul;
 }
 
+#include "lists.h"
+
 /* Procedures that functions of C call (fortran/callbacks.c). */
 
 /* The procedures of a generalized request or of a data representation, in the order of the arguments. */

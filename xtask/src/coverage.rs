@@ -98,10 +98,13 @@ pub fn document(spec: &Spec) -> Result<String> {
     }
     let _ = writeln!(text, "| **all** | **{here}** | **{}** |", all - here);
     for (chapter, functions) in chapters(spec) {
-        let _ = writeln!(text, "\n## {chapter}\n\n| function | since | here |\n| --- | --- | --- |");
+        let _ =
+            writeln!(text, "\n## {chapter}\n\n| function | since | here | mpif.h, mpi |\n| --- | --- | --- | --- |");
         for function in functions {
             let here = if function.implementation.is_some() { "yes" } else { "absent" };
-            let _ = writeln!(text, "| MPI_{} | {} | {here} |", function.name, function.since);
+            let bound = !function.large && function.languages.iter().any(|each| each == "f90");
+            let fortran = if bound { here } else { "-" };
+            let _ = writeln!(text, "| MPI_{} | {} | {here} | {fortran} |", function.name, function.since);
         }
     }
     Ok(text)

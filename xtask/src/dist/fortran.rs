@@ -29,6 +29,27 @@ pub const WRAPPERS: [&str; 3] = ["mpifort", "mpif90", "mpif77"];
 /// include `mpif.h` make them.
 const ANY_ARGUMENTS: &str = "-fallow-argument-mismatch";
 
+/// Functions of the system that the runtime library of gfortran refers to weakly. It calls them if the program has threads,
+/// which it concludes from another function, so a static program needs all of them.
+const THREADS: [&str; 16] = [
+    "cond_broadcast",
+    "cond_destroy",
+    "cond_init",
+    "cond_wait",
+    "create",
+    "getspecific",
+    "join",
+    "key_create",
+    "key_delete",
+    "mutex_destroy",
+    "mutex_init",
+    "mutex_lock",
+    "mutex_trylock",
+    "mutex_unlock",
+    "self",
+    "setspecific",
+];
+
 /// The Fortran compiler: the value of the environment variable `FC`, or gfortran; `None` if there is none.
 pub fn compiler() -> Option<String> {
     match std::env::var("FC") {
@@ -53,6 +74,8 @@ pub fn add(prefix: &Path) -> Result<()> {
     let capi = paths::root().join("mpi-capi/fortran/generated/mpif.h");
     replace(&prefix.join("include/mpif.h"), &fs::read(capi)?, 0o644)?;
     let options = if mismatch { ANY_ARGUMENTS } else { "" };
+    let static_options: Vec<String> = THREADS.iter().map(|name| format!("-Wl,-u,pthread_{name}")).collect();
+    let static_options = static_options.join(" ");
     for name in WRAPPERS {
         let names = wrapper::Names {
             name,
@@ -61,6 +84,7 @@ pub fn add(prefix: &Path) -> Result<()> {
             variable: "FERRUM_FC",
             option: "-fc",
             options,
+            static_options: &static_options,
             library: ["-lmpifort_abi ", "-lmpifort "],
         };
         wrapper::write(prefix, &names)?;

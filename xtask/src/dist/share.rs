@@ -38,7 +38,14 @@ pub fn write(prefix: &Path) -> Result<()> {
     for page in pages(&root)? {
         replace(&manual.join(&page), &fs::read(root.join("docs/man").join(&page))?, 0o644)?;
     }
-    let same = [("mpicxx.1", "mpicc.1"), ("mpic++.1", "mpicc.1"), ("mpirun.1", "mpiexec.1")];
+    let same = [
+        ("mpicxx.1", "mpicc.1"),
+        ("mpic++.1", "mpicc.1"),
+        ("mpifort.1", "mpicc.1"),
+        ("mpif90.1", "mpicc.1"),
+        ("mpif77.1", "mpicc.1"),
+        ("mpirun.1", "mpiexec.1"),
+    ];
     for (name, page) in same.into_iter().filter(|(_, page)| manual.join(page).exists()) {
         replace(&manual.join(name), format!(".so man1/{page}\n").as_bytes(), 0o644)?;
     }

@@ -19,6 +19,8 @@ pub struct Names<'n> {
     pub option: &'n str,
     /// Further options of the compiler.
     pub options: &'n str,
+    /// Options of the linker for static programs.
+    pub static_options: &'n str,
     /// Libraries in front of the C library, each with a blank behind it: shared and static.
     pub library: [&'n str; 2],
 }
@@ -32,6 +34,7 @@ pub fn write(prefix: &Path, names: &Names<'_>) -> Result<()> {
         .replace("@VARIABLE@", names.variable)
         .replace("@OPTION@", names.option)
         .replace("@OPTIONS@", names.options)
+        .replace("@STATIC_OPTIONS@", names.static_options)
         .replace("@SHARED@", names.library[0])
         .replace("@STATIC@", names.library[1])
         .replace("@VERSION@", env!("CARGO_PKG_VERSION"));
@@ -43,7 +46,10 @@ pub fn write_c(prefix: &Path) -> Result<()> {
     for (name, language, compiler, variable, option) in
         [("mpicc", "C", "cc", "FERRUM_CC", "-cc"), ("mpicxx", "C++", "c++", "FERRUM_CXX", "-cxx")]
     {
-        write(prefix, &Names { name, language, compiler, variable, option, options: "", library: ["", ""] })?;
+        write(
+            prefix,
+            &Names { name, language, compiler, variable, option, options: "", static_options: "", library: ["", ""] },
+        )?;
     }
     Ok(())
 }

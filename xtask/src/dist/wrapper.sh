@@ -93,7 +93,7 @@ options="@OPTIONS@"
 # a section of its own: a program carries those that it uses. A run path in a static program ends it at its start.
 if [ -n "$static" ]; then
     place=-Wl,--gc-sections
-    tags=
+    tags="@STATIC_OPTIONS@"
     libraries="@STATIC@-lmpi -lpthread -ldl -lm"
 else
     place=-Wl,-rpath,$lib

@@ -203,20 +203,22 @@ fn pkg_config(context: &Context, dist: &Path, folder: &Path, report: &mut Report
     runs(dist, &folder.join("ring-pkg"), "correct", "pkg-config program", report)
 }
 
-fn cmake(context: &Context, dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
-    if let Err(failure) = tools::need("make", "make", context.install) {
-        report.skip("cmake", &failure.to_string());
-        return Ok(());
+/// CMake, and make, which its projects need; the error names what is missing.
+pub fn cmake_program(context: &Context) -> Result<PathBuf> {
+    tools::need("make", "make", context.install)?;
+    match tools::found("cmake") {
+        true => Ok(PathBuf::from("cmake")),
+        false => Ok(peers::environment("cmake", "cmake==4.1.2", "bin/cmake")?.join("bin/cmake")),
     }
-    let cmake = match tools::found("cmake") {
-        true => PathBuf::from("cmake"),
-        false => match peers::environment("cmake", "cmake==4.1.2", "bin/cmake") {
-            Ok(venv) => venv.join("bin/cmake"),
-            Err(failure) => {
-                report.skip("cmake", &failure.to_string());
-                return Ok(());
-            }
-        },
+}
+
+fn cmake(context: &Context, dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let cmake = match cmake_program(context) {
+        Ok(cmake) => cmake,
+        Err(failure) => {
+            report.skip("cmake", &failure.to_string());
+            return Ok(());
+        }
     };
     let build = folder.join("cmake");
     let path = format!("{}:{}", dist.join("bin").display(), std::env::var("PATH").unwrap_or_default());

@@ -79,7 +79,7 @@ fn declared_variables(spec: &Spec) -> impl Iterator<Item = String> {
 }
 
 /// One routine: the body, which calls by a pointer that the compiler replaces by the name, and the names.
-fn routine(spec: &Spec, function: &Function) -> Result<String> {
+pub fn routine(spec: &Spec, function: &Function) -> Result<String> {
     let name = &function.name;
     let result = result_form(spec, function)?;
     let returns = result.map_or("void", |form| if form == Form::Double { "double" } else { "MPI_Aint" });

@@ -90,7 +90,7 @@ pub fn conversion(spec: &Spec, function: &Function, parameter: &Parameter) -> Re
         Form::Text => text_out(spec, function, parameter)?,
         Form::Attribute | Form::AttributeInteger => attribute(spec, function, parameter, form)?,
         Form::State | Form::StateInteger | Form::Procedure => callback(spec, function, parameter, form)?,
-        Form::Texts | Form::TextLists => return Err(wrong("lists of texts have no conversion yet")),
+        Form::Texts | Form::TextLists => texts(spec, function, parameter, form)?,
     })
 }
 
@@ -180,10 +180,7 @@ fn handle(spec: &Spec, parameter: &Parameter) -> Conversion {
 fn handles(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<Conversion> {
     let (name, c) = (&parameter.name, &spec.kind(parameter).c);
     let of = helper(c);
-    let length = parameter.value("len").unwrap_or_default();
-    if !function.parameters.iter().any(|each| each.name == length) {
-        return Err(format!("spec: {}: {name}: handles need a parameter with their number", function.name).into());
-    }
+    let length = number_of_handles(spec, function, parameter)?;
     let input = parameter.direction == Direction::In;
     let constant = if input { "const " } else { "" };
     let from = if parameter.direction == Direction::Out { "0" } else { name };
@@ -191,7 +188,7 @@ fn handles(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<Co
         parameter: Some(format!("{constant}MPI_Fint *{name}")),
         declared: vec![
             format!("{c} few_{name}[FERRUM_FEW];"),
-            format!("{c} *c_{name} = ferrum_{of}_list({from}, *{length}, few_{name});"),
+            format!("{c} *c_{name} = ferrum_{of}_list({from}, {length}, few_{name});"),
         ],
         allocated: Some(format!("c_{name}")),
         argument: format!("c_{name}"),
@@ -199,9 +196,74 @@ fn handles(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<Co
         ..Conversion::default()
     };
     if !input {
-        converted.after.push(format!("ferrum_set_{of}_list({name}, *{length}, c_{name});"));
+        converted.after.push(format!("ferrum_set_{of}_list({name}, {length}, c_{name});"));
     }
     Ok(converted)
+}
+
+/// The number of handles in a list: an argument, or the peers or neighbours of the communicator, unless the list is not
+/// significant.
+fn number_of_handles(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<String> {
+    let name = &parameter.name;
+    let length = parameter.value("len").unwrap_or_default();
+    if function.parameters.iter().any(|each| each.name == length) {
+        return Ok(match parameter.has("root") {
+            true => format!("{} ? *{length} : 0", at_root(spec, function)?),
+            false => format!("*{length}"),
+        });
+    }
+    let Some(number) = parameter.value("handles") else {
+        return Err(format!("spec: {}: {name}: no extra has the number of handles", function.name).into());
+    };
+    let before = function.parameters.iter().take_while(|each| each.name != *name);
+    let buffer = before.filter(|each| each.kind == "BUFFER").last();
+    let number = format!("ferrum_{number}(ferrum_comm(*{}))", communicator(spec, function)?);
+    Ok(match buffer.filter(|buffer| buffer.direction == Direction::In) {
+        // A process that sends from its receive buffer passes no types to send.
+        Some(buffer) => format!("ferrum_buffer({}) == MPI_IN_PLACE ? 0 : {number}", buffer.name),
+        None => number,
+    })
+}
+
+/// The name of the communicator.
+fn communicator<'f>(spec: &Spec, function: &'f Function) -> Result<&'f str> {
+    let input = |each: &&Parameter| spec.kind(each).c == "MPI_Comm" && each.direction == Direction::In;
+    let found = function.parameters.iter().find(input);
+    found.map(|each| each.name.as_str()).ok_or_else(|| format!("spec: {}: no communicator", function.name).into())
+}
+
+/// The condition that the process is the root.
+fn at_root(spec: &Spec, function: &Function) -> Result<String> {
+    let root = function.parameters.iter().find(|each| each.kind == "RANK_ROOT");
+    let root = root.ok_or_else(|| Failure::from(format!("spec: {}: no root", function.name)))?;
+    Ok(format!("ferrum_is_root(ferrum_comm(*{}), *{})", communicator(spec, function)?, root.name))
+}
+
+/// Lists of texts, of which those that are not significant are not read.
+fn texts(spec: &Spec, function: &Function, parameter: &Parameter, form: Form) -> Result<Conversion> {
+    let name = &parameter.name;
+    let count = parameter.value("texts").or(parameter.value("len"));
+    let (helper, c, nothing) = match form {
+        Form::Texts => ("ferrum_texts", "char **", "ferrum_argv_null_"),
+        _ => ("ferrum_text_lists", "char ***", "ferrum_argvs_null_"),
+    };
+    let from = match parameter.has("root") {
+        true => format!("{} ? {name} : {nothing}", at_root(spec, function)?),
+        false => name.clone(),
+    };
+    let count = count.map_or("-1".to_owned(), |length| format!("*{length}"));
+    Ok(Conversion {
+        parameter: Some(format!("const char *{name}")),
+        length: Some(format!("size_t {name}_length")),
+        declared: vec![
+            format!("{c}c_{name};"),
+            format!("int made_{name} = {helper}({from}, {name}_length, {count}, &c_{name});"),
+        ],
+        allocated: Some(format!("made_{name}")),
+        argument: format!("c_{name}"),
+        released: vec![format!("free(c_{name});")],
+        ..Conversion::default()
+    })
 }
 
 /// A text of the program, without its trailing blanks.

@@ -32,8 +32,16 @@ pub fn outputs(spec: &Spec) -> Result<Vec<(String, String)>> {
 
 /// The functions with a binding in `mpif.h` and in module `mpi`. Large counts are in `mpi_f08` alone (MPI-5.0, 19.2).
 pub fn routines(spec: &Spec) -> impl Iterator<Item = &Function> {
-    let bound = |function: &&Function| !function.large && function.languages.iter().any(|each| each == "f90");
-    spec.implemented().filter(bound)
+    spec.implemented().filter(|function| is_bound(function))
+}
+
+/// The functions that will have such a binding once C has them.
+pub fn absent_routines(spec: &Spec) -> impl Iterator<Item = &Function> {
+    spec.functions.iter().filter(|function| function.implementation.is_none() && is_bound(function))
+}
+
+fn is_bound(function: &Function) -> bool {
+    !function.large && function.languages.iter().any(|each| each == "f90")
 }
 
 /// The chapters of the routines.

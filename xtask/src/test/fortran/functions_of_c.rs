@@ -28,6 +28,7 @@ pub fn functions(spec: &Spec, functions: &[&Function]) -> Result<String> {
          failures_++;\n    }\n}\n",
     );
     let mut ends = String::new();
+    text.push_str(&prototypes(spec, functions));
     for function in functions {
         let all = values(spec, function)?;
         let fails = has_ierror(spec, function);
@@ -38,6 +39,12 @@ pub fn functions(spec: &Spec, functions: &[&Function]) -> Result<String> {
     }
     let _ = write!(text, "\nvoid check_calls_(void)\n{{\n{ends}}}\n");
     Ok(text)
+}
+
+/// The prototypes of those functions that `mpi.h` does not have.
+pub fn prototypes(spec: &Spec, functions: &[&Function]) -> String {
+    let absent = functions.iter().filter(|function| function.implementation.is_none());
+    absent.flat_map(|function| ["MPI_", "PMPI_"].map(|prefix| header::prototype(spec, function, prefix))).collect()
 }
 
 fn definition(spec: &Spec, function: &Function, all: &[Value<'_>]) -> Result<String> {
@@ -116,6 +123,21 @@ fn check(spec: &Spec, index: usize, value: &Value<'_>, function: &str) -> String
         Form::Text => format!("!strcmp({name}, \"{}\")", value.text().1),
         Form::Logical if value.is_array() => format!("{name}[0] && {name}[{}]", ELEMENTS - 1),
         Form::Logical => format!("{star}{name}"),
+        Form::Handle if value.is_array() && value.handles_of_peers() == Some(0) => return String::new(),
+        // None are read of a process that sends from its receive buffer.
+        Form::Handle if value.is_array() && value.handles_of_peers().is_some() => {
+            format!("variant == 2 || {name}[0] == {}", handles(c).0)
+        }
+        Form::Texts => {
+            // A list of known length has its blank text, too.
+            let counted = value.parameter.value("texts").is_some();
+            let last = if counted { format!("!*{name}[2]") } else { format!("!{name}[2]") };
+            format!("!strcmp({name}[0], \"one\") && !strcmp({name}[1], \" two\") && {last}")
+        }
+        Form::TextLists => format!(
+            "!strcmp({name}[0][0], \"a\") && !{name}[0][1] && !strcmp({name}[1][0], \"b\") && \
+             !strcmp({name}[2][1], \"of c\") && !{name}[2][2]"
+        ),
         Form::Handle if value.is_array() => {
             let handle = handles(c).0;
             format!("{name}[0] == {handle} && {name}[{}] == {handle}", ELEMENTS - 1)

@@ -5,6 +5,7 @@
 //! Not here: module `mpi_f08`.
 
 mod functions_of_c;
+mod links;
 mod program;
 mod values;
 
@@ -41,7 +42,8 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let folder = paths::scratch("fortran");
     fs::create_dir_all(&folder)?;
     programs(dist, &folder, report)?;
-    routines(dist, &folder, report)
+    routines(dist, &folder, report)?;
+    links::suite(context, dist, &folder, report)
 }
 
 fn sources() -> PathBuf {
@@ -144,21 +146,61 @@ fn routines(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
             continue;
         }
         let file = folder.join(if source == Source::Header { "header.f90" } else { "module.f90" });
-        fs::write(&file, program::program(&spec, source, &functions)?)?;
-        let output = file.with_extension("");
-        let mut compile = Command::new(dist.join("bin/mpifort"));
-        compile.args(["-O0", "-w"]).arg(&file).arg(&object).arg("-o").arg(&output).current_dir(folder);
-        let built = process::run(&mut compile, LIMIT)?;
-        if !built.success() {
-            report.fail(&test, &built.report());
-            continue;
-        }
-        let outcome = process::run(&mut Command::new(&output), LIMIT)?;
-        let good = outcome.success() && outcome.stdout.lines().any(|line| line == "No Errors");
-        report.check(&test, good, || outcome.report());
-        if good {
-            report.add_passed(functions.len());
-        }
+        fs::write(&file, program::program(&spec, source, &functions, false)?)?;
+        calls(dist, &test, &file, &[&object], functions.len(), report)?;
+    }
+    absent(&spec, dist, folder, report)
+}
+
+/// Builds and runs a program that calls routines.
+fn calls(dist: &Path, test: &str, file: &Path, objects: &[&Path], number: usize, report: &mut Report) -> Result<()> {
+    let output = file.with_extension("");
+    let mut compile = Command::new(dist.join("bin/mpifort"));
+    let built = process::run(compile.args(["-O0", "-w"]).arg(file).args(objects).arg("-o").arg(&output), LIMIT)?;
+    if !built.success() {
+        report.fail(test, &built.report());
+        return Ok(());
+    }
+    let outcome = process::run(&mut Command::new(&output), LIMIT)?;
+    let good = outcome.success() && outcome.stdout.lines().any(|line| line == "No Errors");
+    report.check(test, good, || outcome.report());
+    if good {
+        report.add_passed(number);
     }
     Ok(())
+}
+
+/// The routines of functions that C does not have yet, so that each function will come with its binding.
+fn absent(spec: &Spec, dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let test = "routines of absent functions";
+    let functions: Vec<&Function> = fortran::absent_routines(spec).collect();
+    if functions.is_empty() || !report.selects(test) {
+        return Ok(());
+    }
+    let layer = paths::root().join("mpi-capi/fortran");
+    let mut text = String::from("#include \"ferrum_fortran.h\"\n");
+    // The library keeps its helpers to itself.
+    for helpers in ["lists.c", "texts.c", "no_memory.c"] {
+        text.push_str(&format!("#include \"{helpers}\"\n"));
+    }
+    text.push_str(&functions_of_c::prototypes(spec, &functions));
+    for function in &functions {
+        text.push_str(&fortran::c_layer::routine(spec, function)?);
+    }
+    let mut objects = Vec::new();
+    for (name, text) in
+        [("absent_routines.c", text), ("absent_functions.c", functions_of_c::functions(spec, &functions)?)]
+    {
+        let (c, object) = (folder.join(name), folder.join(name).with_extension("o"));
+        fs::write(&c, text)?;
+        let mut compile = Command::new(dist.join("bin/mpicc"));
+        compile.args(["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-maybe-uninitialized", "-Wno-unused-parameter", "-I"]);
+        compile.arg(&layer).arg("-I").arg(layer.join("generated")).arg("-c").arg(&c).arg("-o").arg(&object);
+        process::must(&mut compile, LIMIT)?;
+        objects.push(object);
+    }
+    let file = folder.join("absent.f90");
+    fs::write(&file, program::program(spec, Source::Header, &functions, true)?)?;
+    let objects: Vec<&Path> = objects.iter().map(PathBuf::as_path).collect();
+    calls(dist, test, &file, &objects, functions.len(), report)
 }

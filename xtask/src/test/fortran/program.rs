@@ -19,12 +19,19 @@ pub enum Source {
     Module,
 }
 
-/// The program that calls these routines.
-pub fn program(spec: &Spec, source: Source, functions: &[&Function]) -> Result<String> {
-    let mut text =
-        String::from("PROGRAM calls\n  IMPLICIT NONE\n  INTEGER :: failures\n  COMMON /failures/ failures\n");
+/// The program that calls these routines; with `running`, between MPI_INIT and MPI_FINALIZE.
+pub fn program(spec: &Spec, source: Source, functions: &[&Function], running: bool) -> Result<String> {
+    let mut text = String::from(
+        "PROGRAM calls\n  IMPLICIT NONE\n  INTEGER :: failures, ierror\n  COMMON /failures/ failures\n  ierror = 0\n",
+    );
+    if running {
+        text.push_str("  CALL MPI_INIT(ierror)\n");
+    }
     for function in functions {
         let _ = writeln!(text, "  CALL t_{}", function.name.to_lowercase());
+    }
+    if running {
+        text.push_str("  CALL MPI_FINALIZE(ierror)\n");
     }
     text.push_str(
         "  CALL check_calls\n  IF (failures == 0) PRINT '(A)', 'No Errors'\n  IF (failures /= 0) STOP 1\nEND PROGRAM calls\n\n\
@@ -125,6 +132,8 @@ fn declaration(index: usize, value: &Value<'_>, source: Source) -> String {
         Form::F08Status if source == Source::Header => format!("INTEGER :: a{index}(MPI_STATUS_SIZE)"),
         Form::F08Status => format!("TYPE(MPI_Status) :: a{index}"),
         Form::Text => format!("CHARACTER(LEN={CHARACTERS}) :: a{index}"),
+        Form::Texts => format!("CHARACTER(LEN={CHARACTERS}) :: a{index}({ELEMENTS})"),
+        Form::TextLists => format!("CHARACTER(LEN={CHARACTERS}) :: a{index}({ELEMENTS},{ELEMENTS})"),
         form => format!("{} :: a{index}{bounds}", crate::codegen::fortran::type_text(form)),
     };
     format!("  {declared}\n")
@@ -141,6 +150,10 @@ fn setting(spec: &Spec, index: usize, value: &Value<'_>) -> String {
             let text = if value.goes_in() { value.text().0 } else { "unset".to_owned() };
             format!("  a{index} = '{text}'\n")
         }
+        Form::Texts => format!("  a{index} = (/ 'one  ', ' two ', '     ' /)\n"),
+        Form::TextLists => format!(
+            "  a{index} = ' '\n  a{index}(:, 1) = (/ 'a', 'b', 'c' /)\n  a{index}(2:3, 2) = (/ 'of b', 'of c' /)\n"
+        ),
         Form::F08Status => String::new(),
         Form::Status => format!("  a{index} = {}\n", if value.goes_in() { value.sent } else { -7 }),
         Form::Address | Form::Pointer | Form::Attribute | Form::State => {

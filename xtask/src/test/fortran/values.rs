@@ -79,6 +79,9 @@ pub fn values<'f>(spec: &Spec, function: &'f Function) -> Result<Vec<Value<'f>>>
             (value.stored, value.arrives) = (TEXT_OUT.len() as i64 + 1, TEXT_OUT.len() as i64);
         } else if names("len") {
             value.sent = ELEMENTS;
+        } else if parameter.kind == "RANK_ROOT" {
+            // The process itself, because some arguments are significant at the root only.
+            value.sent = 0;
         }
         if names("one_based") {
             (value.stored, value.arrives) = (ELEMENTS - 1, ELEMENTS - 1);
@@ -115,6 +118,11 @@ impl Value<'_> {
             (true, false) => ELEMENTS,
             (true, true) => 3 * ELEMENTS,
         }
+    }
+
+    /// The elements that arrive of a list of handles for each peer of a process alone; `None` for any other list.
+    pub fn handles_of_peers(&self) -> Option<i64> {
+        self.parameter.value("handles").map(|which| i64::from(which == "peers"))
     }
 
     /// How many elements of the result are moved by one because Fortran counts from 1; `None` if none are.
