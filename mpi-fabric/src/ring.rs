@@ -59,10 +59,10 @@ pub(crate) trait RingMemory: Clone {
     /// # Safety
     /// As `fill`.
     unsafe fn write(&self, at: usize, src: &[u8]);
-    /// Hints that the receiver is going to read the lines from `at` to `end`.
+    /// Hints that the receiver is going to read `bytes` bytes from `at` on.
     /// # Safety
-    /// `at <= end <= bytes()`, both multiples of [`LINE`].
-    unsafe fn hand_over(&self, at: usize, end: usize);
+    /// There are some, they end at `bytes()` at most, and both are multiples of [`LINE`].
+    unsafe fn hand_over(&self, at: usize, bytes: usize);
     /// Returns `len` bytes at `at`.
     /// # Safety
     /// `at` is a multiple of 8, and `at + len`, rounded up to 8, is at most `bytes()`.
@@ -241,8 +241,8 @@ impl<M: RingMemory> Producer<M> {
             memory.word(at + 24).store(head.b, Ordering::Relaxed);
             // Release pairs with the Acquire in `Consumer::poll`: it publishes head, payload and the next 0.
             memory.word(at).store(FirstWord::new(head.kind, head.flags, len).0, Ordering::Release);
-            if next - at <= HANDED_OVER {
-                memory.hand_over(at, next);
+            if bytes <= HANDED_OVER {
+                memory.hand_over(at, bytes);
             }
         }
         // Ahead of need, and after the record is on its way: where the head after the next one will be, if the next

@@ -54,7 +54,7 @@ impl RingMemory for Ring {
         }
     }
 
-    unsafe fn hand_over(&self, _at: usize, _end: usize) {}
+    unsafe fn hand_over(&self, _at: usize, _bytes: usize) {}
 
     unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
         let words: Vec<u64> = (0..len.div_ceil(8)).map(|i| self.data[at / 8 + i].load(Ordering::Relaxed)).collect();
