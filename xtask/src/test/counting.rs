@@ -126,7 +126,7 @@ fn program_source(spec: &Spec) -> String {
 }
 
 /// The tool: counts, and writes both counts of each function that was called when the process ends.
-fn tool_source(spec: &Spec) -> String {
+pub fn tool_source(spec: &Spec) -> String {
     let number = functions(spec).count();
     let mut text = format!(
         "{BEGINNING}#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n\n\

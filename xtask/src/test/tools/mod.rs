@@ -1,6 +1,7 @@
-//! The example tools in every link model (`links`); a plug-in that is loaded and unloaded while a tool runs.
+//! The example tools in every link model (`links`); the requirements of the profiling interface (`requirements`); a plug-in that is loaded and unloaded while a tool runs.
 
 mod links;
+mod requirements;
 
 use std::fs;
 use std::path::Path;
@@ -22,6 +23,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     }
     fs::create_dir_all(&folder)?;
     links::all(dist, &folder, report)?;
+    requirements::all(dist, &folder, report)?;
     plugin(dist, &folder, report)?;
     example_plugin(dist, &folder, report)
 }

@@ -1,0 +1,15 @@
+C Rank 1 sends ten messages to rank 0.
+      PROGRAM SENDS
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER RANK, I, GOT, IERR
+      CALL MPI_INIT(IERR)
+      CALL MPI_COMM_RANK(MPI_COMM_WORLD, RANK, IERR)
+      DO 10 I = 1, 10
+        IF (RANK .EQ. 1) CALL MPI_SEND(I, 1, MPI_INTEGER, 0, 1,
+     &    MPI_COMM_WORLD, IERR)
+        IF (RANK .EQ. 0) CALL MPI_RECV(GOT, 1, MPI_INTEGER, 1, 1,
+     &    MPI_COMM_WORLD, MPI_STATUS_IGNORE, IERR)
+   10 CONTINUE
+      CALL MPI_FINALIZE(IERR)
+      END
