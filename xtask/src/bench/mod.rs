@@ -124,7 +124,7 @@ fn measure(libraries: &[Library], wanted: &[Case], rounds: u32) -> (Measured, Ve
     }
     if moved > 0 {
         ui::note(format!(
-            "{moved} runs are left out: their cores moved between near and far, or another program used one"
+            "runs left out because cores moved between near and far, or another program used one: {moved}"
         ));
     }
     (measured, failures)

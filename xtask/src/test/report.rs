@@ -1,6 +1,7 @@
 //! The results of a run: passed, failed and skipped tests.
 
 use std::fmt;
+use std::time::Instant;
 
 use crate::{Result, ui};
 
@@ -14,6 +15,7 @@ pub struct Report {
     failed: usize,
     skipped: usize,
     at_begin: (usize, usize, usize),
+    began: Option<Instant>,
 }
 
 impl Report {
@@ -37,13 +39,15 @@ impl Report {
     pub fn begin(&mut self, suite: &'static str) {
         self.suite = suite;
         self.at_begin = (self.passed, self.failed, self.skipped);
+        self.began = Some(Instant::now());
     }
 
-    /// Ends the suite and prints its counts.
+    /// Ends the suite and prints its counts and how long it took.
     pub fn end(&self) {
         let (passed, failed, skipped) = self.at_begin;
         let (passed, failed, skipped) = (self.passed - passed, self.failed - failed, self.skipped - skipped);
-        ui::note(format!("{}: {passed} passed, {failed} failed, {skipped} skipped", self.suite));
+        let seconds = self.began.map_or(0, |began| began.elapsed().as_secs());
+        ui::note(format!("{}: {passed} passed, {failed} failed, {skipped} skipped, {seconds} s", self.suite));
     }
 
     /// Counts a passed test.
