@@ -88,6 +88,8 @@ PROGRAM datatypes
   CALL MPI_ALLREDUCE(c16, s_c16, 1, MPI_COMPLEX32, MPI_PROD, MPI_COMM_WORLD, ierror)
   CALL expect(ABS(s_c16 - c16**ranks) < 1.0E-30_16, 'MPI_COMPLEX32')
 
+  CALL quadruple
+
   ! Datatypes of precisions and ranges: one handle for each, which has its arguments and cannot be freed.
   CALL MPI_TYPE_CREATE_F90_REAL(16, 400, type, ierror)
   CALL expect(ierror == MPI_SUCCESS, 'MPI_TYPE_CREATE_F90_REAL')
@@ -121,4 +123,39 @@ PROGRAM datatypes
   CALL MPI_TYPE_FREE(i, ierror)
   addresses = 0
   CALL finish
+
+CONTAINS
+
+  ! Sums and products of quadruple precision are rounded as the compiler's.
+  SUBROUTINE quadruple
+    INTEGER, PARAMETER :: many = 2000
+    REAL(16) :: a(many), b(many), got(many)
+    REAL(16) :: scale(many)
+    COMPLEX(16) :: x(many), y(many), product(many)
+    INTEGER :: j
+    CALL RANDOM_NUMBER(a)
+    CALL RANDOM_NUMBER(b)
+    CALL RANDOM_NUMBER(scale)
+    DO j = 1, many
+      a(j) = (a(j) - 0.5_16) * 2.0_16**INT(scale(j) * 60 - 30)
+      b(j) = b(j) - 0.5_16
+    END DO
+    a(1:4) = (/ 2.0_16**(-16382), 2.0_16**16383, 2.0_16**(-16440), 1.0_16 /)
+    b(1:4) = (/ 0.75_16, 2.0_16**16382, 0.3_16, -1.0_16 + 2.0_16**(-112) /)
+    got = b
+    CALL MPI_REDUCE_LOCAL(a, got, many, MPI_REAL16, MPI_SUM, ierror)
+    CALL expect(ALL(got == a + b), 'sums of MPI_REAL16')
+    got = b
+    CALL MPI_REDUCE_LOCAL(a, got, many, MPI_REAL16, MPI_PROD, ierror)
+    CALL expect(ALL(got(3:) == a(3:) * b(3:)) .AND. got(1) == a(1) * b(1), 'products of MPI_REAL16')
+    CALL expect(got(2) > HUGE(got(2)), 'a product beyond the range')
+    got = b
+    CALL MPI_REDUCE_LOCAL(a, got, many, MPI_REAL16, MPI_MAX, ierror)
+    CALL expect(ALL(got == MAX(a, b)), 'maxima of MPI_REAL16')
+    x = CMPLX(a(5), b(5), 16)
+    y = CMPLX(b, scale, 16)
+    product = y
+    CALL MPI_REDUCE_LOCAL(x, product, many, MPI_COMPLEX32, MPI_SUM, ierror)
+    CALL expect(ALL(product == x + y), 'sums of MPI_COMPLEX32')
+  END SUBROUTINE quadruple
 END PROGRAM datatypes

@@ -101,13 +101,15 @@ fn build(dist: &Path, folder: &Path, program: &str) -> Result<PathBuf> {
     if free {
         command.args(["-Werror"]).arg(sources().join("checks.f90"));
     }
-    let tool = sources().join("tools").join(name).with_extension("f90");
-    if tool.exists() {
-        // By itself: the compiler would compare the tool's arguments with those of the interface.
-        let object = made.join("tool.o");
-        let mut compile = Command::new(dist.join("bin/mpifort"));
-        process::must(compile.args(["-O1", "-c"]).arg(tool).arg("-o").arg(&object), LIMIT)?;
-        command.arg(object);
+    // A part that is compiled by itself: in C, or a tool whose arguments the compiler would compare with the interface.
+    for (ending, compiler) in [("f90", "bin/mpifort"), ("c", "bin/mpicc")] {
+        let part = sources().join("tools").join(name).with_extension(ending);
+        if part.exists() {
+            let object = made.join("part.o");
+            let mut compile = Command::new(dist.join(compiler));
+            process::must(compile.args(["-O1", "-Wall", "-c"]).arg(part).arg("-o").arg(&object), LIMIT)?;
+            command.arg(object);
+        }
     }
     process::must(command.arg(source).arg("-o").arg(&output).current_dir(&made), LIMIT)?;
     Ok(output)
