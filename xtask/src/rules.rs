@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `c:AREA/NAME` | a program of `tests/conformance/c` that the manifest runs |
 //! | `rust:FILE::NAME` | a Rust test |
+//! | `fortran:FORM/NAME` | a program of `tests/fortran` |
 //! | `launch:NAME` | a case of the suite `launch` |
 //! | `arguments:CASE` | a generated case of the suite `arguments`, as its list has it |
 //! | `suite:NAME` | a whole suite of `cargo xtask test` |
@@ -128,6 +129,7 @@ impl Tests {
         let Some((form, name)) = test.split_once(':') else { return false };
         match form {
             "c" => self.programs.contains(name) && self.is_file(&format!("tests/conformance/c/{name}.c")),
+            "fortran" => ["f90", "f"].iter().any(|ending| self.is_file(&format!("tests/fortran/{name}.{ending}"))),
             "arguments" => self.cases.contains(name),
             "launch" => self.launches.contains(&format!("\"{name}\"")),
             "suite" => self.suites.contains(name),
@@ -157,6 +159,8 @@ mod tests {
         let tests = tests();
         for name in [
             "c:env/wtime",
+            "fortran:f90/messages",
+            "fortran:f77/ring",
             "rust:xtask/src/rules.rs::tests_of_every_form_are_found",
             "launch:status 0",
             "arguments:MPI_Send(count = -1)",
@@ -172,6 +176,7 @@ mod tests {
         let tests = tests();
         for name in [
             "c:env/no_such_program",
+            "fortran:f90/no_such_program",
             "rust:xtask/src/rules.rs::no_such_test",
             "rust:no/such/file.rs::a_test",
             "launch:no such case",

@@ -3,16 +3,16 @@
 #ifndef FERRUM_FORTRAN_VARIABLES_H
 #define FERRUM_FORTRAN_VARIABLES_H
 
-extern MPI_Fint ferrum_bottom_[1];
-extern MPI_Fint ferrum_in_place_[1];
-extern MPI_Fint ferrum_buffer_automatic_[1];
-extern MPI_Fint ferrum_status_ignore_[MPI_F_STATUS_SIZE];
-extern MPI_Fint ferrum_statuses_ignore_[MPI_F_STATUS_SIZE];
-extern MPI_Fint ferrum_errcodes_ignore_[1];
-extern MPI_Fint ferrum_unweighted_[1];
-extern MPI_Fint ferrum_weights_empty_[1];
-extern char ferrum_argv_null_[1];
-extern char ferrum_argvs_null_[1];
+extern MPI_Fint ferrum_bottom_[1] __attribute__((aligned(32)));
+extern MPI_Fint ferrum_in_place_[1] __attribute__((aligned(32)));
+extern MPI_Fint ferrum_buffer_automatic_[1] __attribute__((aligned(32)));
+extern MPI_Fint ferrum_status_ignore_[MPI_F_STATUS_SIZE] __attribute__((aligned(32)));
+extern MPI_Fint ferrum_statuses_ignore_[MPI_F_STATUS_SIZE] __attribute__((aligned(32)));
+extern MPI_Fint ferrum_errcodes_ignore_[1] __attribute__((aligned(32)));
+extern MPI_Fint ferrum_unweighted_[1] __attribute__((aligned(32)));
+extern MPI_Fint ferrum_weights_empty_[1] __attribute__((aligned(32)));
+extern char ferrum_argv_null_[1] __attribute__((aligned(32)));
+extern char ferrum_argvs_null_[1] __attribute__((aligned(32)));
 
 void mpi_null_copy_fn_();
 void mpi_dup_fn_();

@@ -74,7 +74,8 @@ fn declared_variables(spec: &Spec) -> impl Iterator<Item = String> {
         let c = if name.declared.starts_with("CHARACTER") { "char" } else { "MPI_Fint" };
         let is_status = name.shape.as_deref().is_some_and(|shape| shape.contains("STATUS"));
         let elements = if is_status { "[MPI_F_STATUS_SIZE]" } else { "[1]" };
-        format!("{c} {}_{elements}", common_block(&name.name).to_lowercase())
+        // Compilers align COMMON blocks so.
+        format!("{c} {}_{elements} __attribute__((aligned(32)))", common_block(&name.name).to_lowercase())
     })
 }
 
