@@ -6,6 +6,8 @@ C A ring in fixed form: messages of several types by one name.
       INTEGER ITOK, WRONG, ALL, REQS(2), I, IDX
       DOUBLE PRECISION X, Y, T
       CHARACTER*10 WORD, GOT
+      INTEGER (KIND=MPI_ADDRESS_KIND) PLACE, ROOM
+      CHARACTER*20 PACKED
       LOGICAL FLAG
       CALL MPI_INIT(IERR)
       CALL MPI_COMM_RANK(MPI_COMM_WORLD, RANK, IERR)
@@ -35,6 +37,12 @@ C A ring in fixed form: messages of several types by one name.
         IF (IDX .LT. 1 .OR. IDX .GT. 2) WRONG = WRONG + 1
    10 CONTINUE
       IF (GOT .NE. WORD) WRONG = WRONG + 1
+C A text beside buffers of characters, whose lengths follow its own.
+      PLACE = 0
+      ROOM = 20
+      CALL MPI_PACK_EXTERNAL('external32', WORD, 10, MPI_CHARACTER,
+     &  PACKED, ROOM, PLACE, IERR)
+      IF (PLACE .NE. 10 .OR. PACKED(1:10) .NE. WORD) WRONG = WRONG + 1
       CALL MPI_INITIALIZED(FLAG, IERR)
       IF (.NOT. FLAG) WRONG = WRONG + 1
       CALL MPI_ALLREDUCE(WRONG, ALL, 1, MPI_INTEGER, MPI_SUM,

@@ -7,6 +7,16 @@ PROGRAM messages
   INTEGER :: i, number, done, request, peer, message, index
   DOUBLE PRECISION :: out(many), in(many)
   LOGICAL :: flag
+  TYPE :: pair
+    INTEGER :: first, second
+  END TYPE pair
+  TYPE(pair) :: one
+  TYPE(pair), ALLOCATABLE :: pairs(:)
+  CHARACTER(LEN=12) :: word
+  CHARACTER(LEN=3) :: words(2)
+  INTEGER :: matrix(3, 4), column(4)
+  COMPLEX, TARGET :: z(2)
+  COMPLEX, POINTER :: part
 
   CALL begin
   peer = IEOR(rank, 1)
@@ -77,6 +87,23 @@ PROGRAM messages
     CALL expect(request == MPI_REQUEST_NULL, 'MPI_WAIT')
   END IF
 
+  ! Any type and rank can be a buffer; a blocking call takes array sections with gaps.
+  matrix = RESHAPE((/ (i, i = 1, 12) /), (/ 3, 4 /))
+  CALL to_myself(matrix(2, :), 4, column)
+  CALL expect(ALL(column == (/ 2, 5, 8, 11 /)), 'a row of a matrix')
+  one = pair(rank, 17)
+  ALLOCATE (pairs(1))
+  CALL MPI_SENDRECV(one, 2, MPI_INTEGER, 0, 1, pairs, 2, MPI_INTEGER, 0, 1, MPI_COMM_SELF, status, ierror)
+  CALL expect(pairs(1)%first == rank .AND. pairs(1)%second == 17, 'a derived type')
+  word = ' '
+  words = (/ 'abc', 'def' /)
+  CALL MPI_SENDRECV(words, 6, MPI_CHARACTER, 0, 1, word(4:), 9, MPI_CHARACTER, 0, 1, MPI_COMM_SELF, status, ierror)
+  CALL expect(word == '   abcdef', 'characters')
+  z = (1.0, 2.0)
+  part => z(2)
+  CALL MPI_SENDRECV((3.0, 4.0), 1, MPI_COMPLEX, 0, 1, part, 1, MPI_COMPLEX, 0, 1, MPI_COMM_SELF, status, ierror)
+  CALL expect(z(2) == (3.0, 4.0) .AND. z(1) == (1.0, 2.0), 'a pointer')
+
   ! A null process completes at once.
   CALL MPI_RECV(in, 1, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 1, MPI_COMM_WORLD, status, ierror)
   CALL expect(status(MPI_SOURCE) == MPI_PROC_NULL .AND. status(MPI_TAG) == MPI_ANY_TAG, 'MPI_PROC_NULL')
@@ -86,4 +113,13 @@ PROGRAM messages
   CALL MPI_REQUEST_FREE(request, ierror)
   CALL expect(request == MPI_REQUEST_NULL, 'MPI_REQUEST_FREE')
   CALL finish
+
+CONTAINS
+
+  ! An array of assumed shape, which may have gaps.
+  SUBROUTINE to_myself(row, length, into)
+    INTEGER, INTENT(IN) :: row(:), length
+    INTEGER, INTENT(OUT) :: into(:)
+    CALL MPI_SENDRECV(row, length, MPI_INTEGER, 0, 1, into, length, MPI_INTEGER, 0, 1, MPI_COMM_SELF, status, ierror)
+  END SUBROUTINE to_myself
 END PROGRAM messages

@@ -10,6 +10,7 @@ PROGRAM texts
   CHARACTER(LEN=MPI_MAX_PROCESSOR_NAME) :: processor
   CHARACTER(LEN=300) :: long
   INTEGER :: info, length, comm, code, number
+  INTEGER(KIND=MPI_ADDRESS_KIND) :: size, place
   LOGICAL :: flag
 
   CALL begin
@@ -60,6 +61,16 @@ PROGRAM texts
   CALL expect(number == 1, 'a deleted key')
   CALL MPI_INFO_FREE(info, ierror)
   CALL expect(info == MPI_INFO_NULL, 'MPI_INFO_FREE')
+
+  ! A text beside buffers of characters.
+  place = 0
+  CALL MPI_PACK_EXTERNAL_SIZE('external32', 7, MPI_CHARACTER, size, ierror)
+  CALL MPI_PACK_EXTERNAL('external32', 'packed!', 7, MPI_CHARACTER, value, size, place, ierror)
+  CALL expect(ierror == MPI_SUCCESS .AND. place == 7 .AND. value(1:7) == 'packed!', 'MPI_PACK_EXTERNAL')
+  place = 0
+  short = ' '
+  CALL MPI_UNPACK_EXTERNAL('external32  ', value, size, place, short, 7, MPI_CHARACTER, ierror)
+  CALL expect(ierror == MPI_SUCCESS .AND. short == 'packed!', 'MPI_UNPACK_EXTERNAL')
 
   CALL MPI_ERROR_STRING(MPI_ERR_TRUNCATE, message, length, ierror)
   CALL expect(length > 0 .AND. message(1:1) /= ' ' .AND. message(length + 1:) == ' ', 'MPI_ERROR_STRING')

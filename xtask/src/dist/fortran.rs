@@ -62,8 +62,12 @@ pub fn compiler() -> Option<String> {
 pub fn add(prefix: &Path) -> Result<()> {
     let Some(compiler) = compiler() else {
         ui::note("there is no Fortran compiler (gfortran, or the one in FC): the distribution is without Fortran");
-        return Ok(());
+        return remove(prefix);
     };
+    if !is_gnu(&compiler)? {
+        ui::note(format!("{compiler} is not GNU Fortran: the distribution is without Fortran"));
+        return remove(prefix);
+    }
     ui::step("building the Fortran library and modules");
     let folder = paths::target().join("dist-build/fortran");
     fs::create_dir_all(&folder)?;
@@ -88,6 +92,24 @@ pub fn add(prefix: &Path) -> Result<()> {
             library: ["-lmpifort_abi ", "-lmpifort "],
         };
         wrapper::write(prefix, &names)?;
+    }
+    Ok(())
+}
+
+/// Whether the compiler has the options and directives of gfortran, which the module needs.
+fn is_gnu(compiler: &str) -> Result<bool> {
+    Ok(process::must(fortran(compiler).arg("--version"), LIMIT)?.stdout.contains("GNU Fortran"))
+}
+
+/// Removes the Fortran part of an earlier version.
+fn remove(prefix: &Path) -> Result<()> {
+    let mut stale: Vec<PathBuf> = WRAPPERS.iter().map(|name| prefix.join("bin").join(name)).collect();
+    stale.push(prefix.join("include/mpif.h"));
+    stale.extend(files(&prefix.join("include"), "mod")?);
+    let libraries = ["libmpifort.a", "libmpifort.so", "libmpifort_abi.so", "libmpifort_abi.so.1"];
+    stale.extend(libraries.iter().map(|name| prefix.join("lib").join(name)));
+    for path in stale.iter().filter(|path| fs::symlink_metadata(path).is_ok()) {
+        fs::remove_file(path)?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ const DOCUMENTS: [&str; 7] =
     ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs", "examples"];
 
 /// The endings of files that are taken from folders.
-const ENDINGS: [&str; 3] = ["md", "c", "tsv"];
+const ENDINGS: [&str; 4] = ["md", "c", "f90", "tsv"];
 
 /// Writes `share/`.
 pub fn write(prefix: &Path) -> Result<()> {

@@ -16,6 +16,7 @@ use crate::{Result, paths};
 /// All checks.
 pub fn suite(context: &Context, dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     shown(dist, report)?;
+    example(dist, folder, report)?;
     fixed(dist, folder, report)?;
     moved(dist, folder, report)?;
     tool_in_c(dist, folder, report)?;
@@ -64,6 +65,17 @@ fn shown(dist: &Path, report: &mut Report) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The example prints what its message says.
+fn example(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let program = folder.join("example-ring");
+    let mut compile = Command::new(dist.join("bin/mpifort"));
+    compile.args(["-Wall", "-Werror"]).arg(paths::root().join("examples/ring.f90")).arg("-o").arg(&program);
+    sh(report, "examples/ring.f90", &mut compile, Outcome::success)?;
+    sh(report, "examples/ring.f90 runs", &mut run(dist, &program), |outcome| {
+        outcome.success() && outcome.stdout.contains("(correct)")
+    })
 }
 
 /// Static programs carry the routines that they call, and may define a routine themselves.
