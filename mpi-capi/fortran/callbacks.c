@@ -6,8 +6,6 @@ typedef void query(MPI_Aint *extra_state, MPI_Fint *status, MPI_Fint *ierror);
 typedef void release(MPI_Aint *extra_state, MPI_Fint *ierror);
 typedef void cancel(MPI_Aint *extra_state, MPI_Fint *complete, MPI_Fint *ierror);
 typedef void extent(MPI_Fint *datatype, MPI_Aint *extent, MPI_Aint *extra_state, MPI_Fint *ierror);
-typedef void conversion(void *userbuf, MPI_Fint *datatype, MPI_Fint *count, void *filebuf, MPI_Offset *position,
-    MPI_Aint *extra_state, MPI_Fint *ierror);
 
 int ferrum_fortran_query_0(void *extra_state, MPI_Status *status)
 {
@@ -43,23 +41,27 @@ int ferrum_fortran_extent_2(MPI_Datatype datatype, MPI_Aint *bytes, void *extra_
     return error;
 }
 
-static int convert(int place, void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position,
-    struct ferrum_procedures *state)
-{
-    MPI_Fint error = MPI_SUCCESS, type = PMPI_Type_toint(datatype);
-    ((conversion *)state->procedures[place])(
-        userbuf, &type, &count, filebuf, &position, &state->extra_state, &error);
-    return error;
-}
+#define CONVERTS(suffix, integer)                                                                                    \
+    typedef void conversion##suffix(void *userbuf, MPI_Fint *datatype, integer *count, void *filebuf,                \
+        MPI_Offset *position, MPI_Aint *extra_state, MPI_Fint *ierror);                                              \
+    static int convert##suffix(int place, void *userbuf, MPI_Datatype datatype, integer count, void *filebuf,        \
+        MPI_Offset position, struct ferrum_procedures *state)                                                        \
+    {                                                                                                                \
+        MPI_Fint error = MPI_SUCCESS, type = PMPI_Type_toint(datatype);                                              \
+        ((conversion##suffix *)state->procedures[place])(                                                            \
+            userbuf, &type, &count, filebuf, &position, &state->extra_state, &error);                                \
+        return error;                                                                                                \
+    }                                                                                                                \
+    int ferrum_fortran_conversion##suffix##_0(void *userbuf, MPI_Datatype datatype, integer count, void *filebuf,    \
+        MPI_Offset position, void *extra_state)                                                                      \
+    {                                                                                                                \
+        return convert##suffix(0, userbuf, datatype, count, filebuf, position, extra_state);                         \
+    }                                                                                                                \
+    int ferrum_fortran_conversion##suffix##_1(void *userbuf, MPI_Datatype datatype, integer count, void *filebuf,    \
+        MPI_Offset position, void *extra_state)                                                                      \
+    {                                                                                                                \
+        return convert##suffix(1, userbuf, datatype, count, filebuf, position, extra_state);                         \
+    }
 
-int ferrum_fortran_conversion_0(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position,
-    void *extra_state)
-{
-    return convert(0, userbuf, datatype, count, filebuf, position, extra_state);
-}
-
-int ferrum_fortran_conversion_1(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position,
-    void *extra_state)
-{
-    return convert(1, userbuf, datatype, count, filebuf, position, extra_state);
-}
+CONVERTS(, MPI_Fint)
+CONVERTS(_c, MPI_Count)

@@ -111,16 +111,16 @@ static inline MPI_Fint *ferrum_error_codes(MPI_Fint *codes)
         if (handle && (intptr_t)handle != *word)                                                                     \
             *word = PMPI_##c_name##_toint(handle);                                                                   \
     }                                                                                                                \
-    static inline type *ferrum_##name##_list(const MPI_Fint *words, MPI_Fint count, type *few)                       \
+    static inline type *ferrum_##name##_list(const MPI_Fint *words, MPI_Count count, type *few)                      \
     {                                                                                                                \
         type *all = count > FERRUM_FEW ? malloc((size_t)count * sizeof *all) : few;                                  \
-        for (MPI_Fint i = 0; all && i < count; i++)                                                                  \
+        for (MPI_Count i = 0; all && i < count; i++)                                                                 \
             all[i] = words ? ferrum_##name(words[i]) : 0;                                                            \
         return all;                                                                                                  \
     }                                                                                                                \
-    static inline void ferrum_set_##name##_list(MPI_Fint *words, MPI_Fint count, type *all)                          \
+    static inline void ferrum_set_##name##_list(MPI_Fint *words, MPI_Count count, type *all)                         \
     {                                                                                                                \
-        for (MPI_Fint i = 0; i < count; i++)                                                                         \
+        for (MPI_Count i = 0; i < count; i++)                                                                        \
             ferrum_set_##name(&words[i], all[i]);                                                                    \
     }                                                                                                                \
     struct ferrum_##name##_ends_here
@@ -177,6 +177,7 @@ FERRUM_LOCAL MPI_Grequest_query_function ferrum_fortran_query_0;
 FERRUM_LOCAL MPI_Grequest_free_function ferrum_fortran_free_1;
 FERRUM_LOCAL MPI_Grequest_cancel_function ferrum_fortran_cancel_2;
 FERRUM_LOCAL MPI_Datarep_conversion_function ferrum_fortran_conversion_0, ferrum_fortran_conversion_1;
+FERRUM_LOCAL MPI_Datarep_conversion_function_c ferrum_fortran_conversion_c_0, ferrum_fortran_conversion_c_1;
 FERRUM_LOCAL MPI_Datarep_extent_function ferrum_fortran_extent_2;
 
 #endif

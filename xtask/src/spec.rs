@@ -42,6 +42,8 @@ pub struct FortranName {
     pub shape: Option<String>,
     /// Value of a constant; a variable, which a program passes and never reads, has none.
     pub value: Option<String>,
+    /// Value in module `mpi_f08`, where it differs.
+    pub f08: Option<String>,
 }
 
 /// A type of `mpi.h`.
@@ -255,6 +257,7 @@ fn read_fortran(table: &Table) -> Result<Vec<FortranName>> {
             declared: row.cell("type")?.to_owned(),
             shape: row.optional("shape")?.map(str::to_owned),
             value,
+            f08: row.optional("f08")?.map(str::to_owned),
         })
     };
     table.rows().map(read).collect()

@@ -4,6 +4,8 @@
 //! tool that defines one of them causes no duplicate. An object is compiled again only if its text or the shared
 //! beginning has changed. Not here: the texts (`codegen::fortran`, `mpi-capi/fortran`).
 
+mod f08;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +22,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 const JOBS: usize = 2;
 
 /// Modules, in the order of their use.
-const MODULES: [&str; 2] = ["types.f90", "mpi.f90"];
+const MODULES: [&str; 4] = ["types.f90", "mpi.f90", "f08/mpi_f08_types.f90", "f08/mpi_f08.f90"];
 
 /// The wrappers.
 pub const WRAPPERS: [&str; 3] = ["mpifort", "mpif90", "mpif77"];
@@ -138,13 +140,20 @@ fn routines(prefix: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     for chapter in fortran::chapters(&spec) {
         texts.extend(c_layer::split(&fs::read_to_string(source.join(format!("generated/c/{chapter}.c")))?));
     }
-    for path in [files(&source, "c")?, files(&source.join("generated"), "c")?].concat() {
+    for path in files(&source.join("generated/f08/c"), "c")? {
+        texts.extend(c_layer::split(&fs::read_to_string(path)?));
+    }
+    for path in
+        [files(&source, "c")?, files(&source.join("f08"), "c")?, files(&source.join("generated"), "c")?].concat()
+    {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         texts.push((name, fs::read_to_string(&path)?));
     }
     // What every object depends on, besides its own text.
     let mut shared = fs::read_to_string(prefix.join("include/mpi.h"))?;
-    for header in [files(&source, "h")?, files(&source.join("generated"), "h")?].concat() {
+    for header in
+        [files(&source, "h")?, files(&source.join("f08"), "h")?, files(&source.join("generated"), "h")?].concat()
+    {
         shared.push_str(&fs::read_to_string(header)?);
     }
     let mut waiting = Vec::new();
@@ -186,6 +195,8 @@ fn compile(prefix: &Path, source: &Path, file: &Path, object: &Path) -> Result<(
         .arg("-I")
         .arg(source)
         .arg("-I")
+        .arg(source.join("f08"))
+        .arg("-I")
         .arg(source.join("generated"))
         .arg("-c")
         .arg(file)
@@ -212,12 +223,14 @@ fn modules(compiler: &str, prefix: &Path, folder: &Path) -> Result<Vec<PathBuf>>
     let source = paths::root().join("mpi-capi/fortran/generated");
     let mut objects = Vec::new();
     for module in MODULES {
-        let object = folder.join(module).with_extension("mod.o");
+        let name = module.rsplit('/').next().unwrap_or(module);
+        let object = folder.join(name).with_extension("mod.o");
         let mut command = fortran(compiler);
         command.args(["-O2", "-fPIC", "-J"]).arg(&made).arg("-c").arg(source.join(module)).arg("-o").arg(&object);
         process::must(&mut command, LIMIT)?;
         objects.push(object);
     }
+    objects.extend(f08::procedures(compiler, &made, folder)?);
     for module in files(&made, "mod")? {
         let name = module.file_name().unwrap_or_default().to_owned();
         replace(&prefix.join("include").join(name), &fs::read(&module)?, 0o644)?;

@@ -90,7 +90,7 @@ const SUITES: [(&str, &str, Suite); 25] = [
     ("datatypes", "random derived types, compared with a model in Python with numpy", datatypes::suite),
     ("topology", "random topologies, compared with a model in Python", topology::suite),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
-    ("fortran", "mpif.h and module mpi: programs, and every routine by both names", fortran::suite),
+    ("fortran", "mpif.h, modules mpi and mpi_f08: programs, and every routine by both names", fortran::suite),
     ("headers", "the headers in all versions of C and C++, with all warnings as errors", headers::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     ("tools", "the example tools in every link model; a plug-in that is loaded and unloaded", tools::suite),

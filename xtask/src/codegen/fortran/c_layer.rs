@@ -133,6 +133,11 @@ pub fn body(spec: &Spec, function: &Function) -> Result<Body> {
         }
         converted.push(conversion(spec, function, parameter)?);
     }
+    assembled(spec, function, &converted)
+}
+
+/// The body of a routine from the conversions of its arguments.
+pub fn assembled(spec: &Spec, function: &Function, converted: &[Conversion]) -> Result<Body> {
     let ierror = has_ierror(spec, function);
     let mut parameters: Vec<String> = converted.iter().filter_map(|each| each.parameter.clone()).collect();
     if ierror {
@@ -177,12 +182,13 @@ pub fn body(spec: &Spec, function: &Function) -> Result<Body> {
     Ok(Body { parameters, text })
 }
 
-fn line_of(text: &mut String, depth: usize, line: &str) {
+/// Adds a line at a depth of blocks.
+pub fn line_of(text: &mut String, depth: usize, line: &str) {
     let _ = writeln!(text, "{}{line}", "    ".repeat(depth));
 }
 
 /// The name at the end of a declaration.
-fn last_word(declaration: &str) -> String {
+pub fn last_word(declaration: &str) -> String {
     declaration.rsplit([' ', '*']).next().unwrap_or_default().to_owned()
 }
 

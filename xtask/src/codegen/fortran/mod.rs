@@ -6,6 +6,7 @@
 
 pub mod c_layer;
 pub mod conversion;
+pub mod f08;
 pub mod module_mpi;
 mod mpif_h;
 
@@ -27,6 +28,7 @@ pub fn outputs(spec: &Spec) -> Result<Vec<(String, String)>> {
     for chapter in chapters(spec) {
         outputs.push((format!("{folder}/c/{chapter}.c"), c_layer::chapter(spec, chapter)?));
     }
+    outputs.extend(f08::outputs(spec)?);
     Ok(outputs)
 }
 

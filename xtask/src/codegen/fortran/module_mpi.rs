@@ -69,7 +69,7 @@ pub fn handle_types(spec: &Spec) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a constant states the layout of types.
-fn is_layout(name: &str) -> bool {
+pub fn is_layout(name: &str) -> bool {
     name.ends_with("_KIND") || name == "MPI_STATUS_SIZE"
 }
 

@@ -2,8 +2,9 @@
 //! module `mpi` by both names and check each argument on its way to C and back.
 //!
 //! Invariant: every program of `tests/fortran` is in its manifest, and every routine is called in the generated programs.
-//! Not here: module `mpi_f08`.
+//! Not here: the generated program of module `mpi_f08` (`f08`).
 
+mod f08;
 mod functions_of_c;
 mod links;
 mod program;
@@ -43,6 +44,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     fs::create_dir_all(&folder)?;
     programs(dist, &folder, report)?;
     routines(dist, &folder, report)?;
+    f08::procedures(dist, &folder, report)?;
     links::suite(context, dist, &folder, report)
 }
 
@@ -89,7 +91,8 @@ fn programs(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
 
 /// Builds a program of the source tree, in free form with the module of checks.
 fn build(dist: &Path, folder: &Path, program: &str) -> Result<PathBuf> {
-    let free = program.starts_with("f90/");
+    let free = !program.starts_with("f77/");
+    let checks = if program.starts_with("f08/") { "checks_f08.f90" } else { "checks.f90" };
     let source = sources().join(program).with_extension(if free { "f90" } else { "f" });
     let name = program.rsplit('/').next().unwrap_or(program);
     let made = folder.join(program.replace('/', "_"));
@@ -99,7 +102,7 @@ fn build(dist: &Path, folder: &Path, program: &str) -> Result<PathBuf> {
     let mut command = Command::new(dist.join("bin/mpifort"));
     command.args(["-O1", "-Wall", "-Wno-unused-dummy-argument", "-J"]).arg(&made);
     if free {
-        command.args(["-Werror"]).arg(sources().join("checks.f90"));
+        command.args(["-Werror"]).arg(sources().join(checks));
     }
     // A part that is compiled by itself: in C, or a tool whose arguments the compiler would compare with the interface.
     for (ending, compiler) in [("f90", "bin/mpifort"), ("c", "bin/mpicc")] {
@@ -119,7 +122,7 @@ fn build(dist: &Path, folder: &Path, program: &str) -> Result<PathBuf> {
 fn unlisted(entries: &[Entry]) -> Result<Vec<String>> {
     let listed: BTreeSet<&str> = entries.iter().map(|entry| entry.program.as_str()).collect();
     let mut unlisted = Vec::new();
-    for form in ["f90", "f77"] {
+    for form in ["f08", "f90", "f77"] {
         for file in fs::read_dir(sources().join(form))? {
             let file = file?.path();
             let name = format!("{form}/{}", file.file_stem().unwrap_or_default().to_string_lossy());
