@@ -71,6 +71,11 @@ impl Object {
         self.raw(name, &format!("[{}]", items.join(",")))
     }
 
+    /// Appends a value that is JSON already, such as a number with decimals.
+    pub fn json(self, name: &str, value: &str) -> Object {
+        self.raw(name, value)
+    }
+
     /// Returns the text of the object.
     pub fn end(mut self) -> String {
         self.0.push('}');

@@ -7,6 +7,8 @@
 //! - `plan`: programs found, hosts checked, ranks counted, before anything starts (`program`, `local_host`,
 //!   `bind`).
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
+//! - `tools`, `elf`: the tools in front of the library. `recordings`, `profile_table`, `trace_json`: `--profile` and
+//!   `--trace`.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
 //! - `ending`, `outcome`, `activity`: when the job ends, which rank failed first, and the sentence about it.
@@ -17,6 +19,7 @@ mod activity;
 mod bind;
 mod cvar_values;
 mod describe;
+mod elf;
 mod ending;
 mod environment;
 mod guard;
@@ -26,13 +29,17 @@ mod memory_limit;
 mod os;
 mod outcome;
 mod plan;
+mod profile_table;
 mod program;
+mod recordings;
 mod refusal;
 mod reporter;
 mod spawn;
 mod start;
 mod streams;
 mod supervise;
+mod tools;
+mod trace_json;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -43,6 +50,7 @@ use crate::args::{self, Command, Run};
 use crate::generated::CATALOG;
 use cvar_values::CvarValues;
 use plan::Plan;
+use recordings::Recordings;
 use refusal::Refusal;
 use reporter::Reporter;
 
@@ -101,11 +109,24 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter) -> Result<i32, Refu
     plan.warnings.iter().for_each(|warning| reporter.warn(warning));
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
-    let code = supervise::run(&plan, &run.options, &job, reporter)?;
+    let recordings = Recordings::new(&run.options, plan.ranks)?;
+    let code = supervise::run(&plan, &run.options, &job, &recordings, reporter)?;
+    let (table, unwritten) = recordings.finish(&plan, reporter);
+    // If standard error is closed there is no place for the table.
+    let _ = std::io::stderr().lock().write_all(table.as_bytes());
+    let lost = |sentence: &str| reporter.fail(TROUBLE, sentence, |object| object.text("kind", "output_lost"));
+    let code = match unwritten {
+        Some(sentence) if code == 0 => lost(&sentence),
+        Some(sentence) => {
+            reporter.warn(&sentence);
+            code
+        }
+        None => code,
+    };
     let state_name = |variable: &str, value| CATALOG.state_name(variable, value);
     Ok(match statistics.write(&job, &state_name) {
         Ok(()) => code,
-        Err(sentence) if code == 0 => reporter.fail(TROUBLE, &sentence, |object| object.text("kind", "output_lost")),
+        Err(sentence) if code == 0 => lost(&sentence),
         // The job's own failure counts.
         Err(sentence) => {
             reporter.warn(&sentence);

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 
 use mpi_fabric::Attachment;
 use mpi_fabric::layout::MAX_RANKS;
+use mpi_pmpi::records;
 
 use crate::error::{WireupError, number};
 use crate::launcher::{Launcher, LauncherError};
@@ -46,6 +47,10 @@ pub const RESERVED: &[&str] = &[
     mpi_t::SETTINGS_READ,
     time_limit::LAUNCHER_TIMEOUT,
     pmix::LIBRARY,
+    records::TOOLS,
+    records::PROFILE_FD,
+    records::TIMELINE_FD,
+    records::CALLS_FILE,
 ];
 
 /// The options of `mpiexec` with which the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the
@@ -62,7 +67,7 @@ pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
 /// it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let options = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
-    let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ];
+    let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ, records::PROFILE_FD, records::TIMELINE_FD];
     [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(options).chain(&read).any(|own| name == *own)
 }
 

@@ -27,6 +27,10 @@ For the whole job:
   -genv NAME VALUE     set a variable for all programs
   --cvar NAME=VALUE    set a control variable of the library in all ranks
   --settings FILE      set those that a file has, in lines NAME = VALUE
+  --tool FILE          put this tool in front of the library; each further one is called by
+                       the one before; calls: a line for each call on standard error
+  --profile            at the end print calls, times and bytes of each MPI function
+  --trace FILE         write the times of all calls to this file, for ui.perfetto.dev
   --initial-errhandler NAME
                        mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return
   --stdin WHO          who gets the standard input: a rank (0 if not given), all or none

@@ -32,13 +32,16 @@ pub(super) enum Meaning {
     InitialErrhandler,
     Cvar,
     Settings,
+    Tool,
+    Profile,
+    Trace,
     List(Listing),
     /// An option for what this launcher does anyway; other launchers need it.
     Needless,
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 47] = {
+const NAMES: [(&str, Meaning); 50] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -80,6 +83,9 @@ const NAMES: [(&str, Meaning); 47] = {
         ("--initial-errhandler", InitialErrhandler),
         ("--cvar", Cvar),
         ("--settings", Settings),
+        ("--tool", Tool),
+        ("--profile", Profile),
+        ("--trace", Trace),
         ("--help-cvars", List(Listing::Cvars)),
         ("--help-pvars", List(Listing::Pvars)),
         ("--help-events", List(Listing::Events)),

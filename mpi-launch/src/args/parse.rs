@@ -273,6 +273,11 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::Settings => {
             words.once(&mut options.settings, false, "a file", |text| file_name(text).map(Into::into))?;
         }
+        Meaning::Tool => options.tools.push(words.value("the file of a tool", not_empty("the file of a tool"))?),
+        Meaning::Profile => options.profile = words.flag()?,
+        Meaning::Trace => {
+            words.once(&mut options.trace, false, "a file", |text| file_name(text).map(Into::into))?;
+        }
         Meaning::TagOutput => options.tag_output = words.flag()?,
         Meaning::Timestamp => options.timestamp = words.flag()?,
         Meaning::Quiet => options.quiet = words.flag()?,

@@ -103,12 +103,15 @@ fn variables_have_four_forms() {
 fn options_of_the_job_stand_in_any_part() {
     let run = parse_line(
         "-l --timestamp -output out --timeout 2.5 a : --bind none --stdin all -quiet -v --oversubscribe \
-         --error-format json --initial-errhandler mpi_errors_return b",
+         --error-format json --initial-errhandler mpi_errors_return --tool calls --profile --trace=t.json --tool x.so b",
     );
     let due = Options {
         variables: vec![],
         cvars: vec![("error_format".into(), "json".into())],
         settings: None,
+        tools: vec!["calls".into(), "x.so".into()],
+        profile: true,
+        trace: Some("t.json".into()),
         tag_output: true,
         timestamp: true,
         output: Some("out".into()),

@@ -80,6 +80,12 @@ pub struct Options {
     pub cvars: Vec<(String, String)>,
     /// The file of values of control variables.
     pub settings: Option<PathBuf>,
+    /// The tools in front of the library, in their order: files, or names of the stack's own.
+    pub tools: Vec<OsString>,
+    /// Whether a table of all calls is printed at the end.
+    pub profile: bool,
+    /// The file for the times of all calls.
+    pub trace: Option<PathBuf>,
     /// Whether each line of output begins with the rank that wrote it.
     pub tag_output: bool,
     /// Whether each line of output begins with the time at which it came.

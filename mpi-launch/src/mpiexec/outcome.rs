@@ -203,6 +203,7 @@ mod tests {
     use super::*;
     use crate::args::Group;
     use crate::mpiexec::plan::Program;
+    use crate::mpiexec::tools::Tools;
     use mpi_fabric::JobOptions;
 
     fn job() -> Job {
@@ -212,7 +213,14 @@ mod tests {
     fn with_plan<T>(work: impl FnOnce(&Plan<'_>) -> T) -> T {
         let group = Group { program: "./prog".into(), ..Group::default() };
         let programs = vec![Program { group: &group, file: "./prog".into(), ranks: 3 }];
-        work(&Plan { programs, ranks: 3, cores: None, settings: String::new(), warnings: vec![] })
+        work(&Plan {
+            programs,
+            ranks: 3,
+            cores: None,
+            settings: String::new(),
+            tools: Tools::default(),
+            warnings: vec![],
+        })
     }
 
     fn object(failure: Failure, job: &Job) -> String {

@@ -12,6 +12,7 @@ use mpi_t::name_in_environment;
 
 use super::memory_limit::Memory;
 use super::refusal::Refusal;
+use super::tools::Tools;
 use super::{bind, local_host, program};
 use crate::args::{Group, Input, Run};
 use crate::variables;
@@ -35,6 +36,8 @@ pub(super) struct Plan<'a> {
     pub(super) cores: Option<Vec<usize>>,
     /// The lines of the settings file, for the ranks.
     pub(super) settings: String,
+    /// The tools in front of the library.
+    pub(super) tools: Tools,
     /// Warnings about a job that starts nevertheless.
     pub(super) warnings: Vec<String>,
 }
@@ -42,6 +45,7 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub(super) fn new(run: &'a Run, settings: String) -> Result<Plan<'a>, Refusal> {
         let memory = Memory::of_this_process();
+        let tools = Tools::new(&run.options, std::env::var_os(mpi_pmpi::records::TOOLS))?;
         let (mut programs, mut warnings) = (Vec::new(), Vec::new());
         let mut total = 0;
         for group in &run.groups {
@@ -50,6 +54,7 @@ impl<'a> Plan<'a> {
             group.wdir.as_deref().map_or(Ok(()), check_directory)?;
             variables::of_job().try_for_each(|name| check_variables(group, name))?;
             let file = program::find(group)?;
+            tools.check_program(group, &file)?;
             let room = memory.map_or(u32::MAX, |memory| memory.most_ranks().saturating_sub(total as u32));
             let ranks = number(group, room)?;
             total += u64::from(ranks);
@@ -69,7 +74,7 @@ impl<'a> Plan<'a> {
             Input::Rank(rank) if rank >= ranks => return Err(Refusal::Input { rank, last: ranks - 1 }),
             _ => {}
         }
-        Ok(Plan { programs, ranks, cores: bind::cores(run.options.bind, ranks)?, settings, warnings })
+        Ok(Plan { programs, ranks, cores: bind::cores(run.options.bind, ranks)?, settings, tools, warnings })
     }
 
     /// Number of a rank's program, from 0. The rank is one of the job.

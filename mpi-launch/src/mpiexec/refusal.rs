@@ -39,6 +39,16 @@ pub(super) enum Refusal {
     Memory { ranks: u32, need: u64, limit: u64, used: u64 },
     #[error("--output {0:?} cannot be written: {1}")]
     Output(PathBuf, io::Error),
+    #[error("{by} {tool:?} cannot be used: {why}")]
+    Tool { by: String, tool: OsString, why: String },
+    #[error("FERRUM_TOOLS={0:?} is given for one program, but tools are for the whole job: write --tool, or -genv")]
+    ToolsOfGroup(OsString),
+    #[error("tools do not reach the program {0:?}: {1}; link it with the shared library")]
+    Static(PathBuf, &'static str),
+    #[error("tools need {0:?}, but {1}")]
+    NoStack(PathBuf, &'static str),
+    #[error("--trace {0:?} cannot be written: {1}")]
+    Trace(PathBuf, io::Error),
     #[error("cannot start program {0:?}: {1}")]
     Start(OsString, io::Error),
     #[error("cannot start the job: {0}")]
@@ -59,11 +69,19 @@ impl Refusal {
             | Refusal::OtherArch { .. }
             | Refusal::Directory(..)
             | Refusal::OfJob { .. }
+            | Refusal::Tool { .. }
+            | Refusal::ToolsOfGroup(_)
+            | Refusal::Static(..)
             | Refusal::Soft(_)
             | Refusal::TooMany(_)
             | Refusal::Input { .. }
             | Refusal::Cores { .. } => 2,
-            Refusal::Memory { .. } | Refusal::Output(..) | Refusal::System(_) | Refusal::Job(_) => 1,
+            Refusal::Memory { .. }
+            | Refusal::Output(..)
+            | Refusal::Trace(..)
+            | Refusal::NoStack(..)
+            | Refusal::System(_)
+            | Refusal::Job(_) => 1,
         }
     }
 }

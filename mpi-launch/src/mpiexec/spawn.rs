@@ -16,6 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use super::environment;
 use super::os::{self, Mask};
 use super::plan::Program;
+use super::tools::Tools;
 use crate::args::Options;
 
 /// The common data of all ranks of a program.
@@ -82,6 +83,7 @@ impl Template {
         program: &Program<'_>,
         options: &Options,
         settings: &str,
+        tools: &Tools,
         inherited: Inherited,
     ) -> io::Result<Template> {
         let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
@@ -89,8 +91,9 @@ impl Template {
         let arguments = std::iter::once(&*group.program).chain(group.arguments.iter().map(OsString::as_os_str));
         // Files of the ranks get no colours.
         let terminal = options.output.is_none() && io::stderr().is_terminal();
-        let environment =
+        let mut environment =
             environment::of_program(std::env::vars_os(), group, program.ranks, options, settings, terminal);
+        tools.apply(&mut environment);
         Ok(Template {
             path: text(program.file.as_os_str())?,
             arguments: arguments.map(text).collect::<io::Result<_>>()?,

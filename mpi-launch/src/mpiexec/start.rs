@@ -11,6 +11,7 @@ use super::guard::Guard;
 use super::input::Inputs;
 use super::os;
 use super::plan::Plan;
+use super::recordings::Recordings;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
 use super::spawn::{Inherited, Own, Stdio, Template};
@@ -27,6 +28,7 @@ pub(super) struct Starter<'a> {
     pub(super) streams: &'a mut Streams,
     pub(super) inputs: &'a mut Inputs,
     pub(super) pmi: &'a mut Server,
+    pub(super) recordings: &'a Recordings,
     pub(super) reporter: Reporter,
 }
 
@@ -39,7 +41,7 @@ impl Starter<'_> {
         }
         let mut rank = 0;
         for (appnum, program) in self.plan.programs.iter().enumerate() {
-            let mut template = Template::new(program, self.options, &self.plan.settings, inherited)?;
+            let mut template = Template::new(program, self.options, &self.plan.settings, &self.plan.tools, inherited)?;
             for _ in 0..program.ranks {
                 let pid = self.start(&mut template, rank, appnum as u32)?;
                 started(pid);
@@ -62,8 +64,10 @@ impl Starter<'_> {
         let place = Attachment { fd, job_id: self.job.id(), rank, size: self.plan.ranks, appnum };
         // For programs of other libraries.
         let (connection, variables) = self.pmi.add(appnum)?;
-        let handed_down: Vec<_> = memory.into_iter().chain([connection.as_fd()]).collect();
-        let variables: Vec<_> = mpi_wireup::to_variables(&place).into_iter().chain(variables).collect();
+        let recorded = self.recordings.of_rank(rank);
+        let handed_down: Vec<_> = memory.into_iter().chain([connection.as_fd()]).chain(recorded.files).collect();
+        let place = mpi_wireup::to_variables(&place).into_iter();
+        let variables: Vec<_> = place.chain(variables).chain(recorded.variables).collect();
         let own = Own {
             variables: &variables,
             stdio: Stdio { input: input.as_fd(), output: output.as_fd(), error: error.as_fd() },

@@ -15,6 +15,7 @@ use super::memory_limit;
 use super::os::{self, Ended, Reaped};
 use super::outcome::Failure;
 use super::plan::Plan;
+use super::recordings::Recordings;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
 use super::spawn::Inherited;
@@ -50,6 +51,7 @@ struct TimeReport {
 struct Supervisor<'a> {
     job: &'a Job,
     options: &'a Options,
+    recordings: &'a Recordings,
     reporter: Reporter,
     guard: Guard,
     streams: Streams,
@@ -67,7 +69,13 @@ struct Supervisor<'a> {
 }
 
 /// Runs the job to its end; returns the exit code.
-pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, reporter: Reporter) -> Result<i32, Refusal> {
+pub(super) fn run(
+    plan: &Plan<'_>,
+    options: &Options,
+    job: &Job,
+    recordings: &Recordings,
+    reporter: Reporter,
+) -> Result<i32, Refusal> {
     let guard = Guard::start(plan.ranks, job.id())?;
     os::adopt_orphans();
     let open_files = os::raise_open_files();
@@ -75,6 +83,7 @@ pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, reporter: Repor
     let mut supervisor = Supervisor {
         job,
         options,
+        recordings,
         reporter,
         guard,
         streams: Streams::new()?,
@@ -111,6 +120,7 @@ impl Supervisor<'_> {
             streams: &mut self.streams,
             inputs: &mut self.inputs,
             pmi: &mut self.pmi,
+            recordings: self.recordings,
             reporter: self.reporter,
         };
         let (ranks, living) = (&mut self.ranks, &mut self.living);

@@ -10,7 +10,7 @@ use crate::spec::{Direction, Form, Function, Parameter, Spec, State};
 use crate::{Failure, Result};
 
 /// The checks that combine an address with the count and datatype that follow it.
-const BUFFER_CHECKS: [&str; 4] = ["cx.send_buffer", "cx.recv_buffer", "cx.file_data", "cx.file_room"];
+pub const BUFFER_CHECKS: [&str; 4] = ["cx.send_buffer", "cx.recv_buffer", "cx.file_data", "cx.file_room"];
 
 /// Whether a buffer keeps its datatype with its handle.
 fn keeps_datatype(check: &str) -> bool {
@@ -18,10 +18,10 @@ fn keeps_datatype(check: &str) -> bool {
 }
 
 /// The checks of the object that a call works on.
-const OBJECT_CHECKS: [&str; 5] = ["cx.comm", "cx.intracomm", "cx.intercomm", "cx.window", "cx.file"];
+pub const OBJECT_CHECKS: [&str; 5] = ["cx.comm", "cx.intracomm", "cx.intercomm", "cx.window", "cx.file"];
 
 /// The check that looks up a datatype.
-const DATATYPE_CHECK: &str = "cx.datatype";
+pub const DATATYPE_CHECK: &str = "cx.datatype";
 
 /// The text of the file of one chapter.
 pub fn chapter(spec: &Spec, chapter: &str) -> Result<String> {

@@ -135,6 +135,17 @@ fn declaration(spec: &Spec, function: &Function, parameter: &Parameter) -> Strin
     }
 }
 
+/// The type of a parameter as C declares it, without its name; arrays as pointers.
+pub fn declared_type(spec: &Spec, function: &Function, parameter: &Parameter) -> String {
+    let text = declaration(spec, function, parameter);
+    let Some((before, after)) = text.rsplit_once(&parameter.name) else { return text };
+    match after {
+        "" => before.trim_end().to_owned(),
+        "[]" => format!("{before}*"),
+        rows => format!("{before}(*){}", rows.trim_start_matches("[]")),
+    }
+}
+
 /// The callback type of a parameter of kind `fn`; its large-count form has the suffix `_c`.
 fn callback_type(base: &str, function: &Function, parameter: &Parameter, has_large: bool) -> Option<String> {
     (base == "fn").then(|| {
@@ -176,6 +187,14 @@ mod tests {
         ] {
             assert_eq!(text(name), expected);
         }
+        let types = |name: &str| {
+            let function = spec.functions.iter().find(|function| function.name == name).expect("in the table");
+            let types = function.parameters.iter().map(|parameter| declared_type(&spec, function, parameter));
+            types.collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(types("Op_create_c"), "MPI_User_function_c *; int; MPI_Op *");
+        assert_eq!(types("Group_range_incl"), "MPI_Group; int; int (*)[3]; MPI_Group *");
+        assert_eq!(types("Waitall"), "int; MPI_Request *; MPI_Status *");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod core;
 mod entries;
 pub mod fortran;
 pub mod header;
+mod stack;
 mod symbols;
 
 use std::collections::BTreeSet;
@@ -67,6 +68,8 @@ pub fn outputs() -> Result<Vec<Output>> {
     add("mpi-core/src/generated/functions.rs", rustfmt(core::functions(&spec))?);
     add("mpi-errors/src/generated/error_class.rs", rustfmt(core::error_classes(&spec))?);
     add("mpi-capi/src/generated/aliases.rs", rustfmt(symbols::aliases(&spec))?);
+    add("mpi-stack/src/generated/mod.rs", rustfmt(stack::entries(&spec))?);
+    add("mpi-stack/src/generated/adapter.c", stack::adapter(&spec)?);
     let chapters: BTreeSet<&str> = spec.implemented().map(|function| function.chapter.as_str()).collect();
     let chapters: Vec<&str> = chapters.into_iter().collect();
     add("mpi-capi/src/generated/mod.rs", rustfmt(entries::module(&chapters))?);

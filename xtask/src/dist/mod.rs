@@ -7,6 +7,7 @@
 pub mod fortran;
 pub mod sanitised;
 mod share;
+mod stack;
 pub mod symbols;
 mod wrapper;
 
@@ -18,8 +19,8 @@ use std::time::Duration;
 
 use crate::{Failure, Result, paths, process, ui};
 
-/// Headers for programs: the standard's, that of the tool interface's first draft, and the extension's.
-pub const HEADERS: [&str; 4] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h", "ferrum_tool.h"];
+/// Headers for programs: the standard's, that of the tool interface's first draft, and those of the extensions.
+pub const HEADERS: [&str; 5] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h", "ferrum_tool.h", "ferrum_stack.h"];
 
 /// The greatest size of the shared library, in bytes: that of 394 functions in proportion to all 665.
 const LARGEST_LIBRARY: u64 = 4_500_000;
@@ -45,6 +46,7 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
     cargo(&cargo_folder, &["build", "--package", "mpi-launch", "--bin", "mpiexec"], &[])?;
     let prefix = development(prefix, &cargo_folder, "mpi-names")?;
     replace(&prefix.join("bin/mpiexec"), &fs::read(cargo_folder.join("dist/mpiexec"))?, 0o755)?;
+    stack::build(&prefix, &cargo_folder)?;
     link(&prefix.join("bin/mpirun"), "mpiexec")?;
     link(&prefix.join("bin/mpic++"), "mpicxx")?;
     fortran::add(&prefix)?;

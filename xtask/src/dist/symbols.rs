@@ -71,6 +71,11 @@ pub fn check(prefix: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The names of the symbols that a listing of `readelf` defines for others.
+pub fn defined(listing: &str) -> Vec<String> {
+    parse(listing).into_keys().collect()
+}
+
 /// Name to binding and place (section and value).
 type Symbols = BTreeMap<String, (String, String)>;
 

@@ -21,6 +21,7 @@ mod mpi4py;
 mod pmi;
 mod report;
 mod reports;
+mod stack;
 mod surroundings;
 mod tools;
 mod topology;
@@ -69,7 +70,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 25] = [
+const SUITES: [(&str, &str, Suite); 26] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -94,6 +95,7 @@ const SUITES: [(&str, &str, Suite); 25] = [
     ("headers", "the headers in all versions of C and C++, with all warnings as errors", headers::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     ("tools", "the example tools in every link model; a plug-in that is loaded and unloaded", tools::suite),
+    ("stack", "several tools at once, typed tools, mpiexec --trace and --profile", stack::suite),
     ("applications", "whole programs print the same with our library and with MPICH", applications::suite),
     ("clients", "clients of MPI_T from MPICH and Open MPI, and tests of topologies, unchanged", clients::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),

@@ -33,10 +33,11 @@ const LAYERS: [&[&str]; 10] = [
 ];
 
 /// Crates beside the layers, with all that they may depend on.
-const BESIDE: [(&str, &[&str]); 4] = [
-    ("mpi-wireup", &["mpi-core", "mpi-t", "mpi-fabric"]),
-    ("mpi-launch", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-wireup"]),
+const BESIDE: [(&str, &[&str]); 5] = [
+    ("mpi-wireup", &["mpi-core", "mpi-t", "mpi-fabric", "mpi-pmpi"]),
+    ("mpi-launch", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-wireup", "mpi-pmpi"]),
     ("mpi-pmpi", &["mpi-core"]),
+    ("mpi-stack", &["mpi-core", "mpi-pmpi"]),
     ("mpi-macros", &[]),
 ];
 

@@ -1,0 +1,219 @@
+//! The memory in which ranks record their calls for `--profile` and `--trace`, and what is made of it at the end.
+//!
+//! Invariant: the output file is opened before anything starts; the ranks' files have no names, so that nothing is left
+//! however the job ends. What a rank has written is input. Not here: the forms (`profile_table`, `trace_json`).
+#![allow(unsafe_code)] // files in memory
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use mpi_core::functions;
+use mpi_pmpi::records::{
+    Event, HEAD_WORDS, MAGIC, PROFILE_BYTES, PROFILE_FD, ROW_WORDS, TIMELINE_FD, TIMELINE_START, head,
+};
+
+use super::plan::Plan;
+use super::refusal::Refusal;
+use super::reporter::Reporter;
+use super::{profile_table, trace_json};
+use crate::args::Options;
+
+/// The files of a job; without the options none.
+#[derive(Default)]
+pub(super) struct Recordings {
+    profiles: Vec<File>,
+    timelines: Vec<File>,
+    trace: Option<(PathBuf, File)>,
+}
+
+/// The files and variables of one rank.
+#[derive(Default)]
+pub(super) struct OfRank<'a> {
+    pub(super) files: Vec<BorrowedFd<'a>>,
+    pub(super) variables: Vec<(&'static str, String)>,
+}
+
+impl Recordings {
+    /// Creates the files that the options need.
+    pub(super) fn new(options: &Options, ranks: u32) -> Result<Recordings, Refusal> {
+        let mut recordings = Recordings::default();
+        if options.profile {
+            let memory = || {
+                let file = in_memory(c"ferrum-profile")?;
+                file.set_len(PROFILE_BYTES)?;
+                Ok(file)
+            };
+            recordings.profiles = (0..ranks).map(|_| memory()).collect::<io::Result<_>>()?;
+        }
+        if let Some(path) = &options.trace {
+            let refuse = |error| Refusal::Trace(path.clone(), error);
+            let trace = File::create(path).map_err(refuse)?;
+            let beside = |_| {
+                let file = unnamed(path)?;
+                file.set_len(TIMELINE_START)?;
+                Ok(file)
+            };
+            recordings.timelines = (0..ranks).map(beside).collect::<io::Result<_>>().map_err(refuse)?;
+            recordings.trace = Some((path.clone(), trace));
+        }
+        Ok(recordings)
+    }
+
+    /// What a rank is started with.
+    pub(super) fn of_rank(&self, rank: u32) -> OfRank<'_> {
+        let mut own = OfRank::default();
+        for (files, variable) in [(&self.profiles, PROFILE_FD), (&self.timelines, TIMELINE_FD)] {
+            if let Some(file) = files.get(rank as usize) {
+                own.files.push(file.as_fd());
+                own.variables.push((variable, file.as_raw_fd().to_string()));
+            }
+        }
+        own
+    }
+
+    /// Writes the trace and returns the table of the profile, empty without one; a sentence on what could not be
+    /// written.
+    pub(super) fn finish(mut self, plan: &Plan<'_>, reporter: Reporter) -> (String, Option<String>) {
+        let mut table = String::new();
+        if !self.profiles.is_empty() {
+            let rows = self.profiles.iter_mut().map(|file| profile(file).unwrap_or_default()).collect::<Vec<_>>();
+            table = profile_table::text(&rows);
+        }
+        let Some((path, trace)) = self.trace else { return (table, None) };
+        let mut ranks = Vec::new();
+        for (rank, file) in self.timelines.into_iter().enumerate() {
+            let program = plan.program_of(rank as u32).to_string_lossy().into_owned();
+            let events = Timeline::new(file).unwrap_or_default();
+            if events.lost > 0 {
+                reporter.warn(&format!("--trace: {} calls of rank {rank} are not in it: no room", events.lost));
+            }
+            ranks.push((program, events));
+        }
+        let first = ranks.iter().filter_map(|(_, events)| events.next.as_ref()).map(|event| event.start_ns).min();
+        match trace_json::write(trace, first.unwrap_or(0), ranks) {
+            Ok(()) => (table, None),
+            Err(error) => (table, Some(format!("--trace {path:?} could not be written: {error}"))),
+        }
+    }
+}
+
+/// A file that exists in memory only.
+fn in_memory(name: &CStr) -> io::Result<File> {
+    // SAFETY: a C string.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a new descriptor that nothing else owns.
+    Ok(unsafe { File::from_raw_fd(fd) })
+}
+
+/// A file without a name, on the disk of the file at a path; in memory where the file system has no such files.
+fn unnamed(path: &Path) -> io::Result<File> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let made = File::options().read(true).write(true).custom_flags(libc::O_TMPFILE).open(folder);
+    made.or_else(|_| in_memory(c"ferrum-timeline"))
+}
+
+type Words<const N: usize> = [u64; N];
+
+fn words<const N: usize>(from: &mut impl Read) -> io::Result<Words<N>> {
+    let mut bytes = vec![0; N * 8];
+    from.read_exact(&mut bytes)?;
+    let word = |at: usize| u64::from_ne_bytes(bytes[at * 8..at * 8 + 8].try_into().expect("eight bytes"));
+    Ok(std::array::from_fn(word))
+}
+
+/// The head of a file that a process of this release has used.
+fn head_of(file: &mut File) -> io::Result<Option<Words<HEAD_WORDS>>> {
+    file.seek(SeekFrom::Start(0))?;
+    let words: Words<HEAD_WORDS> = words(file)?;
+    let own = words[head::MAGIC] == MAGIC && words[head::FUNCTIONS] == u64::from(functions::COUNT);
+    Ok(own.then_some(words))
+}
+
+/// The rows of a profile by the functions' numbers; empty if the rank has used none.
+fn profile(file: &mut File) -> io::Result<Vec<Words<ROW_WORDS>>> {
+    if head_of(file)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let mut from = io::BufReader::new(file);
+    (0..=functions::COUNT).map(|_| words(&mut from)).collect()
+}
+
+/// The events of a rank.
+#[derive(Default)]
+struct Timeline {
+    from: Option<io::BufReader<File>>,
+    left: u64,
+    /// The first event that is left.
+    next: Option<Event>,
+    lost: u64,
+}
+
+impl Timeline {
+    fn new(mut file: File) -> io::Result<Timeline> {
+        let Some(head) = head_of(&mut file)? else { return Ok(Timeline::default()) };
+        file.seek(SeekFrom::Start(TIMELINE_START))?;
+        let from = Some(io::BufReader::with_capacity(1 << 16, file));
+        let mut timeline = Timeline { from, left: head[head::USED], next: None, lost: head[head::LOST] };
+        timeline.next = timeline.read();
+        Ok(timeline)
+    }
+
+    fn read(&mut self) -> Option<Event> {
+        let from = self.from.as_mut()?;
+        while self.left > 0 {
+            self.left -= 1;
+            // The file may be shorter than its head says.
+            let Ok(words) = words::<ROW_WORDS>(from) else { break };
+            if let Some(event) = Event::from_words(&words) {
+                return Some(event);
+            }
+        }
+        self.left = 0;
+        None
+    }
+}
+
+impl Iterator for Timeline {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        let event = self.next.take()?;
+        self.next = self.read();
+        Some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_that_no_rank_has_used_or_that_is_cut_off_has_no_rows() {
+        let mut file = in_memory(c"test").unwrap();
+        assert!(profile(&mut file).is_err());
+        file.set_len(PROFILE_BYTES).unwrap();
+        assert_eq!(profile(&mut file).unwrap(), Vec::<Words<ROW_WORDS>>::new());
+        let head = [MAGIC, functions::COUNT.into(), 7, 5, 2, 0, 0, 0].map(u64::to_ne_bytes).concat();
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.write_all(&head).unwrap();
+        assert_eq!(profile(&mut file).unwrap().len(), usize::from(functions::COUNT) + 1);
+        file.set_len(TIMELINE_START).unwrap();
+        let event = Event { function: 3, start_ns: 9, ..Event::default() };
+        file.seek(SeekFrom::Start(TIMELINE_START)).unwrap();
+        // A record that was not completed lies between two, and the file ends within the third.
+        for words in [event.to_words(), [0; 8], event.to_words(), event.to_words()] {
+            file.write_all(&words.map(u64::to_ne_bytes).concat()).unwrap();
+        }
+        file.set_len(TIMELINE_START + 4 * 64 - 1).unwrap();
+        let timeline = Timeline::new(file).unwrap();
+        assert_eq!((timeline.lost, timeline.collect::<Vec<_>>()), (2, vec![event, event]));
+    }
+}

@@ -1,0 +1,131 @@
+/* The fixed part of the adapter: one interceptor around the calls of one place in the stack. Every place has a copy of
+ * this object, so that the static variables belong to the place. The stack library stores the next tool's functions in
+ * the relocations of PMPI_X. */
+#ifndef ADAPTER_H
+#define ADAPTER_H
+
+#include <ferrum_stack.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+typedef struct adapter_buffer {
+    signed char address, count, datatype, partitions, root;
+} adapter_buffer;
+
+typedef struct adapter_buffers {
+    int count;
+    const adapter_buffer *rows;
+} adapter_buffers;
+
+extern const ferrum_function adapter_functions[];
+extern const adapter_buffers adapter_all_buffers[];
+
+static const ferrum_interceptor *adapter_interceptor;
+static void *adapter_state;
+/* The library's own functions: they reach no other tool. */
+static int (*adapter_type_size)(MPI_Datatype, MPI_Count *);
+static int (*adapter_comm_rank)(MPI_Comm, int *);
+/* Whether this thread executes enter or leave of this place's interceptor. */
+static __thread int adapter_inside;
+
+/* Called by the stack library before the first call. */
+__attribute__((visibility("default"))) void ferrum_adapter_start(
+    const ferrum_interceptor *interceptor, int count, int numbers, int (*type_size)(MPI_Datatype, MPI_Count *),
+    int (*comm_rank)(MPI_Comm, int *))
+{
+    static ferrum_host host;
+    host.size = sizeof host;
+    host.numbers = numbers;
+    host.count = count;
+    host.functions = adapter_functions;
+    adapter_type_size = type_size;
+    adapter_comm_rank = comm_rank;
+    adapter_state = interceptor->start ? interceptor->start(&host) : NULL;
+    adapter_interceptor = interceptor;
+}
+
+/* Called by the stack library when the process ends. */
+__attribute__((visibility("default"))) void ferrum_adapter_end(void)
+{
+    if (adapter_interceptor && adapter_interceptor->end)
+        adapter_interceptor->end(adapter_state);
+}
+
+static inline int adapter_is_inside(void)
+{
+    return adapter_inside;
+}
+
+static inline void adapter_enter(ferrum_call *call)
+{
+    if (!adapter_interceptor->enter)
+        return;
+    adapter_inside = 1;
+    adapter_interceptor->enter(adapter_state, call);
+    adapter_inside = 0;
+}
+
+static inline void adapter_leave(ferrum_call *call)
+{
+    if (!adapter_interceptor->leave)
+        return;
+    adapter_inside = 1;
+    adapter_interceptor->leave(adapter_state, call);
+    adapter_inside = 0;
+}
+
+/* The bytes of the first buffer that is significant in this process. The call has succeeded, so its arguments are
+ * valid, and the library's functions raise no error. */
+static int64_t adapter_bytes(const ferrum_call *call)
+{
+    const adapter_buffers *buffers = &adapter_all_buffers[call->function - adapter_functions];
+    const ferrum_value *arguments = call->arguments;
+    if (!call->function->is_error_code || call->result.integer != MPI_SUCCESS || !adapter_type_size)
+        return -1;
+    for (int i = 0; i < buffers->count; i++) {
+        const adapter_buffer *row = &buffers->rows[i];
+        MPI_Count size;
+        int rank;
+        if (arguments[row->address].address == MPI_IN_PLACE)
+            continue;
+        if (row->root >= 0) {
+            MPI_Comm comm = (MPI_Comm)arguments[call->function->object].address;
+            if (!adapter_comm_rank || adapter_comm_rank(comm, &rank) != MPI_SUCCESS)
+                return -1;
+            if (rank != arguments[row->root].integer)
+                continue;
+        }
+        int64_t count = arguments[row->count].integer;
+        if (row->partitions >= 0)
+            count *= arguments[row->partitions].integer;
+        if (count == 0)
+            return 0;
+        if (adapter_type_size((MPI_Datatype)arguments[row->datatype].address, &size) != MPI_SUCCESS || size < 0)
+            return -1;
+        return count * size;
+    }
+    return -1;
+}
+
+/* The further arguments of a variadic function: those in registers, and eight words of the stack. */
+#define ADAPTER_FURTHER_ARGUMENTS(last)                                                                                \
+    va_list adapter_list;                                                                                              \
+    intptr_t adapter_words[13];                                                                                        \
+    double adapter_reals[8];                                                                                           \
+    va_start(adapter_list, last);                                                                                      \
+    for (int i = 0; i < 13; i++)                                                                                       \
+        adapter_words[i] = va_arg(adapter_list, intptr_t);                                                             \
+    va_end(adapter_list);                                                                                              \
+    va_start(adapter_list, last);                                                                                      \
+    for (int i = 0; i < 8; i++)                                                                                        \
+        adapter_reals[i] = va_arg(adapter_list, double);                                                               \
+    va_end(adapter_list)
+
+#define ADAPTER_FURTHER                                                                                                \
+    adapter_words[0], adapter_words[1], adapter_words[2], adapter_words[3], adapter_words[4], adapter_words[5],        \
+        adapter_words[6], adapter_words[7], adapter_words[8], adapter_words[9], adapter_words[10], adapter_words[11],  \
+        adapter_words[12], adapter_reals[0], adapter_reals[1], adapter_reals[2], adapter_reals[3], adapter_reals[4],   \
+        adapter_reals[5], adapter_reals[6], adapter_reals[7]
+
+#endif

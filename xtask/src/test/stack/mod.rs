@@ -1,0 +1,86 @@
+//! The tool stack: order, copies, threads, recursion, typed tools, refusals (`cases`), the outputs of `--trace` and
+//! `--profile`.
+//!
+//! Invariant: a case is one line of shell in a folder of its own run, with what it must print and what it must not.
+
+mod cases;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::{Context, Report};
+use crate::process::Outcome;
+use crate::{Result, paths, process};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What a line of shell must do: end with this status, print each of the texts, and print none of the others.
+pub struct Case {
+    name: &'static str,
+    line: &'static str,
+    status: i32,
+    prints: &'static [&'static str],
+    never: &'static [&'static str],
+}
+
+/// The suite `stack`.
+pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
+    let dist = context.dist()?;
+    let folder = paths::scratch("stack");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    rust_tool(&folder)?;
+    let built = shell(dist, &folder, cases::BUILD)?;
+    if !built.success() {
+        report.fail("tools and programs are built", &built.report());
+        return Ok(());
+    }
+    for case in cases::CASES {
+        if !report.selects(case.name) {
+            continue;
+        }
+        let outcome = shell(dist, &folder, case.line)?;
+        let output = format!("{}{}", outcome.stdout, outcome.stderr);
+        let good = !outcome.timed_out
+            && outcome.status.code() == Some(case.status)
+            && case.prints.iter().all(|text| output.contains(text))
+            && !case.never.iter().any(|text| output.contains(text));
+        report.check(case.name, good, || format!("`{}`\n{}", case.line, outcome.report()));
+    }
+    left_over(&folder, report)
+}
+
+/// Builds the example of a tool in Rust.
+fn rust_tool(folder: &Path) -> Result<()> {
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--quiet", "--package", "mpi-pmpi", "--example", "slow_calls"]);
+    process::must_shown(build.current_dir(paths::root()))?;
+    fs::copy(paths::target().join("debug/examples/libslow_calls.so"), folder.join("libslow_calls.so"))?;
+    Ok(())
+}
+
+/// Runs a line of shell; `$T` is the folder of the sources, `$E` that of the examples, `$D` the distribution.
+fn shell(dist: &Path, folder: &Path, line: &str) -> Result<Outcome> {
+    let path = format!("{}:{}", dist.join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(folder).env("PATH", path);
+    command.env("T", paths::root().join("tests/stack")).env("E", paths::root().join("examples")).env("D", dist);
+    process::run(&mut command, LIMIT)
+}
+
+/// The files of ranks have no names, so that none is left beside a trace.
+fn left_over(folder: &Path, report: &mut Report) -> Result<()> {
+    let title = "no file is left";
+    if !report.selects(title) {
+        return Ok(());
+    }
+    let traces = folder.join("traces");
+    let names: Vec<String> =
+        fs::read_dir(traces)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    report.check(title, names.iter().all(|name| name.ends_with(".json")), || names.join(" "));
+    Ok(())
+}
