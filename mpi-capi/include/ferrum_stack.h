@@ -30,6 +30,12 @@
 extern "C" {
 #endif
 
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
+#define FERRUM_INLINE static inline
+#else
+#define FERRUM_INLINE static __inline__
+#endif
+
 /* How a value is represented. */
 typedef enum ferrum_type {
     FERRUM_VOID,    /* further arguments of MPI_Pcontrol: no value */
@@ -105,7 +111,7 @@ extern
     const ferrum_interceptor ferrum_interceptor_v1;
 
 /* The position of a parameter, or -1. */
-static inline int ferrum_find(const ferrum_function *function, const char *name)
+FERRUM_INLINE int ferrum_find(const ferrum_function *function, const char *name)
 {
     int i;
     for (i = 0; i < function->count; i++)
@@ -115,7 +121,7 @@ static inline int ferrum_find(const ferrum_function *function, const char *name)
 }
 
 /* Arguments by name: 1 and the value if the call has an argument of this name and type, else 0. */
-static inline int ferrum_argument(const ferrum_call *call, const char *name, ferrum_type type, ferrum_value *value)
+FERRUM_INLINE int ferrum_argument(const ferrum_call *call, const char *name, ferrum_type type, ferrum_value *value)
 {
     int i = ferrum_find(call->function, name);
     if (i < 0 || call->function->parameters[i].type != type)
@@ -124,7 +130,7 @@ static inline int ferrum_argument(const ferrum_call *call, const char *name, fer
     return 1;
 }
 
-static inline int ferrum_int(const ferrum_call *call, const char *name, int *value)
+FERRUM_INLINE int ferrum_int(const ferrum_call *call, const char *name, int *value)
 {
     ferrum_value found;
     if (!ferrum_argument(call, name, FERRUM_INT, &found))
@@ -134,7 +140,7 @@ static inline int ferrum_int(const ferrum_call *call, const char *name, int *val
 }
 
 /* A number of 32 or 64 bits, such as the count of MPI_Send and of MPI_Send_c. */
-static inline int ferrum_number(const ferrum_call *call, const char *name, int64_t *value)
+FERRUM_INLINE int ferrum_number(const ferrum_call *call, const char *name, int64_t *value)
 {
     ferrum_value found;
     if (!ferrum_argument(call, name, FERRUM_INT, &found) && !ferrum_argument(call, name, FERRUM_INT64, &found))
@@ -143,7 +149,7 @@ static inline int ferrum_number(const ferrum_call *call, const char *name, int64
     return 1;
 }
 
-static inline int ferrum_address(const ferrum_call *call, const char *name, void **value)
+FERRUM_INLINE int ferrum_address(const ferrum_call *call, const char *name, void **value)
 {
     ferrum_value found;
     if (!ferrum_argument(call, name, FERRUM_ADDRESS, &found))
@@ -154,7 +160,7 @@ static inline int ferrum_address(const ferrum_call *call, const char *name, void
 
 /* A handle; the variable's type is the handle's: MPI_Comm comm; ferrum_handle(call, "comm", &comm). */
 #define ferrum_handle(call, name, place) ferrum_handle_at((call), (name), (void *)(place))
-static inline int ferrum_handle_at(const ferrum_call *call, const char *name, void *place)
+FERRUM_INLINE int ferrum_handle_at(const ferrum_call *call, const char *name, void *place)
 {
     ferrum_value found;
     if (!ferrum_argument(call, name, FERRUM_HANDLE, &found))
@@ -166,7 +172,7 @@ static inline int ferrum_handle_at(const ferrum_call *call, const char *name, vo
 /* In leave: the bytes that the arguments describe, count times size of the datatype: of the data that the process
  * sends, else of the room that it receives into (MPI_IN_PLACE: of the other buffer). -1: the function has no buffer,
  * the call failed, or the buffer is not significant in this process. */
-static inline int64_t ferrum_bytes(const ferrum_call *call)
+FERRUM_INLINE int64_t ferrum_bytes(const ferrum_call *call)
 {
     return call->bytes(call);
 }
