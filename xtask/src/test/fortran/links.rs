@@ -116,7 +116,8 @@ fn moved(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// A tool in C that is preloaded sees each call of a Fortran program once: `f90/messages` sends 501 times to no process.
+/// A tool in C that is preloaded or linked sees each call of a Fortran program once: `f90/messages` sends 501 times to no
+/// process.
 fn tool_in_c(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let library = folder.join("libsend_count.so");
     let mut compile = Command::new(dist.join("bin/mpicc"));
@@ -125,9 +126,33 @@ fn tool_in_c(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let program = build(dist, folder, "f90/messages")?;
     let mut command = Command::new(dist.join("bin/mpiexec"));
     command.args(["-n", "1", "env"]).arg(format!("LD_PRELOAD={}", library.display())).arg(program);
-    sh(report, "a tool in C sees the calls of Fortran", &mut command, |outcome| {
-        has_no_errors(outcome) && outcome.stderr.contains("rank 0 sent 501 messages")
-    })
+    let counted = |outcome: &Outcome| has_no_errors(outcome) && outcome.stderr.contains("rank 0 sent 501 messages");
+    sh(report, "a tool in C sees the calls of Fortran", &mut command, counted)?;
+
+    let (object, archive) = (folder.join("send_count.o"), folder.join("libmyprof.a"));
+    let mut compile = Command::new(dist.join("bin/mpicc"));
+    compile.arg("-c").arg(paths::root().join("examples/tools/send_count.c")).arg("-o").arg(&object);
+    sh(report, "the tool as an object", &mut compile, Outcome::success)?;
+    let _ = fs::remove_file(&archive);
+    sh(report, "the tool in an archive", Command::new("ar").arg("rcs").arg(&archive).arg(&object), Outcome::success)?;
+    let place = |folder: &Path| format!("-L{}", folder.display());
+    let behind = [place(folder), place(&dist.join("lib")), "-lmpifort".into(), "-lmyprof".into(), "-lpmpi".into()];
+    for (name, linked) in [
+        ("object", vec![object.display().to_string()]),
+        ("archive", behind.to_vec()),
+        ("static object", vec!["-static".to_owned(), object.display().to_string()]),
+        ("static archive", [&["-static".to_owned()][..], &behind].concat()),
+    ] {
+        let program = folder.join(format!("counted {name}"));
+        let mut link = Command::new(dist.join("bin/mpifort"));
+        link.args(["-w", "-J"]).arg(folder).arg(sources().join("checks.f90")).arg(sources().join("f90/messages.f90"));
+        link.args(linked).arg("-o").arg(&program);
+        sh(report, &format!("link with the tool: {name}"), &mut link, Outcome::success)?;
+        let mut command = Command::new(dist.join("bin/mpiexec"));
+        command.args(["-n", "1"]).arg(&program);
+        sh(report, &format!("the tool counts: {name}"), &mut command, counted)?;
+    }
+    Ok(())
 }
 
 /// After a failed link the wrapper names the function that this version lacks.
