@@ -98,13 +98,16 @@ pub fn document(spec: &Spec) -> Result<String> {
     }
     let _ = writeln!(text, "| **all** | **{here}** | **{}** |", all - here);
     for (chapter, functions) in chapters(spec) {
-        let _ =
-            writeln!(text, "\n## {chapter}\n\n| function | since | here | mpif.h, mpi |\n| --- | --- | --- | --- |");
+        let _ = writeln!(
+            text,
+            "\n## {chapter}\n\n| function | since | here | mpif.h, mpi | mpi_f08 |\n| --- | --- | --- | --- | --- |"
+        );
         for function in functions {
             let here = if function.implementation.is_some() { "yes" } else { "absent" };
             let bound = !function.large && function.languages.iter().any(|each| each == "f90");
             let fortran = if bound { here } else { "-" };
-            let _ = writeln!(text, "| MPI_{} | {} | {here} | {fortran} |", function.name, function.since);
+            let f08 = if function.languages.iter().any(|each| each == "f08") { here } else { "-" };
+            let _ = writeln!(text, "| MPI_{} | {} | {here} | {fortran} | {f08} |", function.name, function.since);
         }
     }
     Ok(text)

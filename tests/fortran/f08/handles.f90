@@ -9,7 +9,7 @@ PROGRAM handles
   TYPE(MPI_Status) :: status, back, statuses(2)
   TYPE(MPI_Info) :: info
   TYPE(MPI_Datatype) :: datatype
-  INTEGER :: integers(MPI_STATUS_SIZE), comparison, length, size, buffer(4), buflen
+  INTEGER :: integers(MPI_STATUS_SIZE), comparison, length, size, buffer(4), buflen, code
   INTEGER(KIND=MPI_COUNT_KIND) :: count
   CHARACTER(LEN=MPI_MAX_OBJECT_NAME) :: name
   CHARACTER(LEN=MPI_MAX_INFO_KEY) :: key
@@ -49,6 +49,10 @@ PROGRAM handles
   CALL expect(info == MPI_INFO_NULL, 'MPI_Info_free')
   CALL MPI_Error_string(MPI_ERR_RANK, text, length, ierror)
   CALL expect(length > 0 .AND. text(length:length) /= ' ' .AND. text(length + 1:) == ' ', 'MPI_Error_string')
+  CALL MPI_Add_error_code(MPI_ERR_OTHER, code)
+  CALL MPI_Add_error_string(code, 'a text of the program   ')
+  CALL MPI_Error_string(code, text, length)
+  CALL expect(text(1:length) == 'a text of the program' .AND. length == 21, 'MPI_Add_error_string')
   CALL MPI_Get_library_version(version, length)
   CALL expect(version(1:10) == 'Ferrum MPI', 'MPI_Get_library_version')
 
@@ -89,6 +93,9 @@ PROGRAM handles
   CALL expect(MPI_Aint_diff(MPI_Aint_add(100_MPI_ADDRESS_KIND, 11_MPI_ADDRESS_KIND), 1_MPI_ADDRESS_KIND) == 110, 'sums')
   CALL MPI_Sizeof(count, size, ierror)
   CALL expect(size == 8, 'MPI_Sizeof')
+  CALL PMPI_Sizeof(pair%MPI_VAL, size, ierror)
+  CALL expect(size == 4, 'PMPI_Sizeof of an array')
+  CALL PMPI_F_sync_reg(pair)
   CALL MPI_Comm_free(duplicate)
   CALL expect(duplicate == MPI_COMM_NULL, 'MPI_Comm_free')
   CALL finish
