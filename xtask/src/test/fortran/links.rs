@@ -89,18 +89,27 @@ fn fixed(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
         let defined = |name: &str| outcome.stdout.lines().any(|line| line.ends_with(&format!(" {name}")));
         outcome.success() && defined("mpi_sendrecv_") && !defined("mpi_put_") && !defined("mpi_barrier_")
     })?;
-    let tool = folder.join("tool-static");
-    let modules = folder.join("tool-static-modules");
-    fs::create_dir_all(&modules)?;
-    let object = folder.join("tool-static.o");
-    let mut compile = Command::new(dist.join("bin/mpifort"));
-    compile.args(["-w", "-c"]).arg(sources().join("tools/tool.f90")).arg("-o").arg(&object);
-    sh(report, "a tool in Fortran", &mut compile, Outcome::success)?;
-    let mut compile = Command::new(dist.join("bin/mpifort"));
-    compile.args(["-static", "-w", "-J"]).arg(&modules).arg(sources().join("checks.f90"));
-    compile.arg(sources().join("f90/tool.f90")).arg(&object).arg("-o").arg(&tool);
-    sh(report, "a static program with a tool in Fortran", &mut compile, Outcome::success)?;
-    sh(report, "static program and tool", &mut run(dist, &tool), has_no_errors)
+    for (checks, name, absent) in
+        [("checks.f90", "f90/tool", "mpi_put_"), ("checks_f08.f90", "f08/tool_f08", "mpi_put_f08ts_")]
+    {
+        let tool = name.rsplit('/').next().unwrap_or(name);
+        let modules = folder.join(format!("{tool}-static-modules"));
+        fs::create_dir_all(&modules)?;
+        let (object, program) = (modules.join("tool.o"), modules.join("program"));
+        let mut compile = Command::new(dist.join("bin/mpifort"));
+        compile.args(["-w", "-c"]).arg(sources().join("tools").join(tool).with_extension("f90")).arg("-o").arg(&object);
+        sh(report, &format!("a tool in Fortran: {name}"), &mut compile, Outcome::success)?;
+        let mut compile = Command::new(dist.join("bin/mpifort"));
+        compile.args(["-static", "-w", "-J"]).arg(&modules).arg(sources().join(checks));
+        compile.arg(sources().join(name).with_extension("f90")).arg(&object).arg("-o").arg(&program);
+        sh(report, &format!("a static program with a tool: {name}"), &mut compile, Outcome::success)?;
+        sh(report, &format!("static program and tool: {name}"), &mut run(dist, &program), has_no_errors)?;
+        let test = format!("static program and tool without others: {name}");
+        sh(report, &test, Command::new("nm").arg(&program), |outcome| {
+            outcome.success() && !outcome.stdout.lines().any(|line| line.ends_with(&format!(" {absent}")))
+        })?;
+    }
+    Ok(())
 }
 
 /// A copy of the folder elsewhere works without the first.
