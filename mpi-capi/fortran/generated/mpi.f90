@@ -6643,20 +6643,32 @@ MODULE mpi
     MODULE PROCEDURE sizeof_integer2
     MODULE PROCEDURE sizeof_integer4
     MODULE PROCEDURE sizeof_integer8
+#ifdef __GFC_INT_16__
     MODULE PROCEDURE sizeof_integer16
+#endif
     MODULE PROCEDURE sizeof_real4
     MODULE PROCEDURE sizeof_real8
+#ifdef __GFC_REAL_10__
     MODULE PROCEDURE sizeof_real10
+#endif
+#ifdef __GFC_REAL_16__
     MODULE PROCEDURE sizeof_real16
+#endif
     MODULE PROCEDURE sizeof_complex4
     MODULE PROCEDURE sizeof_complex8
+#ifdef __GFC_REAL_10__
     MODULE PROCEDURE sizeof_complex10
+#endif
+#ifdef __GFC_REAL_16__
     MODULE PROCEDURE sizeof_complex16
+#endif
     MODULE PROCEDURE sizeof_logical1
     MODULE PROCEDURE sizeof_logical2
     MODULE PROCEDURE sizeof_logical4
     MODULE PROCEDURE sizeof_logical8
+#ifdef __GFC_INT_16__
     MODULE PROCEDURE sizeof_logical16
+#endif
     MODULE PROCEDURE sizeof_character
   END INTERFACE MPI_SIZEOF
 
@@ -6665,40 +6677,64 @@ MODULE mpi
     MODULE PROCEDURE sizeof_integer2
     MODULE PROCEDURE sizeof_integer4
     MODULE PROCEDURE sizeof_integer8
+#ifdef __GFC_INT_16__
     MODULE PROCEDURE sizeof_integer16
+#endif
     MODULE PROCEDURE sizeof_real4
     MODULE PROCEDURE sizeof_real8
+#ifdef __GFC_REAL_10__
     MODULE PROCEDURE sizeof_real10
+#endif
+#ifdef __GFC_REAL_16__
     MODULE PROCEDURE sizeof_real16
+#endif
     MODULE PROCEDURE sizeof_complex4
     MODULE PROCEDURE sizeof_complex8
+#ifdef __GFC_REAL_10__
     MODULE PROCEDURE sizeof_complex10
+#endif
+#ifdef __GFC_REAL_16__
     MODULE PROCEDURE sizeof_complex16
+#endif
     MODULE PROCEDURE sizeof_logical1
     MODULE PROCEDURE sizeof_logical2
     MODULE PROCEDURE sizeof_logical4
     MODULE PROCEDURE sizeof_logical8
+#ifdef __GFC_INT_16__
     MODULE PROCEDURE sizeof_logical16
+#endif
     MODULE PROCEDURE sizeof_character
   END INTERFACE PMPI_SIZEOF
   PRIVATE :: sizeof_integer1
   PRIVATE :: sizeof_integer2
   PRIVATE :: sizeof_integer4
   PRIVATE :: sizeof_integer8
+#ifdef __GFC_INT_16__
   PRIVATE :: sizeof_integer16
+#endif
   PRIVATE :: sizeof_real4
   PRIVATE :: sizeof_real8
+#ifdef __GFC_REAL_10__
   PRIVATE :: sizeof_real10
+#endif
+#ifdef __GFC_REAL_16__
   PRIVATE :: sizeof_real16
+#endif
   PRIVATE :: sizeof_complex4
   PRIVATE :: sizeof_complex8
+#ifdef __GFC_REAL_10__
   PRIVATE :: sizeof_complex10
+#endif
+#ifdef __GFC_REAL_16__
   PRIVATE :: sizeof_complex16
+#endif
   PRIVATE :: sizeof_logical1
   PRIVATE :: sizeof_logical2
   PRIVATE :: sizeof_logical4
   PRIVATE :: sizeof_logical8
+#ifdef __GFC_INT_16__
   PRIVATE :: sizeof_logical16
+#endif
   PRIVATE :: sizeof_character
 
 CONTAINS
@@ -6734,6 +6770,7 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_integer8
+#ifdef __GFC_INT_16__
 
   SUBROUTINE sizeof_integer16(x, size, ierror)
     INTEGER(16), INTENT(IN) :: x(..)
@@ -6742,6 +6779,7 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_integer16
+#endif
 
   SUBROUTINE sizeof_real4(x, size, ierror)
     REAL(4), INTENT(IN) :: x(..)
@@ -6758,6 +6796,7 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_real8
+#ifdef __GFC_REAL_10__
 
   SUBROUTINE sizeof_real10(x, size, ierror)
     REAL(10), INTENT(IN) :: x(..)
@@ -6766,6 +6805,8 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_real10
+#endif
+#ifdef __GFC_REAL_16__
 
   SUBROUTINE sizeof_real16(x, size, ierror)
     REAL(16), INTENT(IN) :: x(..)
@@ -6774,6 +6815,7 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_real16
+#endif
 
   SUBROUTINE sizeof_complex4(x, size, ierror)
     COMPLEX(4), INTENT(IN) :: x(..)
@@ -6790,6 +6832,7 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_complex8
+#ifdef __GFC_REAL_10__
 
   SUBROUTINE sizeof_complex10(x, size, ierror)
     COMPLEX(10), INTENT(IN) :: x(..)
@@ -6798,6 +6841,8 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_complex10
+#endif
+#ifdef __GFC_REAL_16__
 
   SUBROUTINE sizeof_complex16(x, size, ierror)
     COMPLEX(16), INTENT(IN) :: x(..)
@@ -6806,6 +6851,7 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_complex16
+#endif
 
   SUBROUTINE sizeof_logical1(x, size, ierror)
     LOGICAL(1), INTENT(IN) :: x(..)
@@ -6838,6 +6884,7 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_logical8
+#ifdef __GFC_INT_16__
 
   SUBROUTINE sizeof_logical16(x, size, ierror)
     LOGICAL(16), INTENT(IN) :: x(..)
@@ -6846,6 +6893,7 @@ CONTAINS
     size = STORAGE_SIZE(x) / 8
     ierror = MPI_SUCCESS
   END SUBROUTINE sizeof_logical16
+#endif
 
   SUBROUTINE sizeof_character(x, size, ierror)
     CHARACTER(LEN=*), INTENT(IN) :: x(..)

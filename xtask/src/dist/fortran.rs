@@ -226,7 +226,14 @@ fn modules(compiler: &str, prefix: &Path, folder: &Path) -> Result<Vec<PathBuf>>
         let name = module.rsplit('/').next().unwrap_or(module);
         let object = folder.join(name).with_extension("mod.o");
         let mut command = fortran(compiler);
-        command.args(["-O2", "-fPIC", "-J"]).arg(&made).arg("-c").arg(source.join(module)).arg("-o").arg(&object);
+        // The preprocessor leaves out what is for kinds that the compiler does not have.
+        command
+            .args(["-cpp", "-O2", "-fPIC", "-J"])
+            .arg(&made)
+            .arg("-c")
+            .arg(source.join(module))
+            .arg("-o")
+            .arg(&object);
         process::must(&mut command, LIMIT)?;
         objects.push(object);
     }

@@ -172,32 +172,54 @@ pub fn continued(names: &[String]) -> String {
     text
 }
 
-/// `MPI_SIZEOF`, for scalars and arrays of each intrinsic type.
+/// A type with a procedure for its size: the name of the procedure, the type, and the macro that gfortran defines where it
+/// has the kind, if not everywhere.
+fn sized() -> Vec<(String, String, Option<&'static str>)> {
+    let macro_of = |name: &str, kind: u32| match (name, kind) {
+        ("REAL" | "COMPLEX", 10) => Some("__GFC_REAL_10__"),
+        ("REAL" | "COMPLEX", 16) => Some("__GFC_REAL_16__"),
+        (_, 16) => Some("__GFC_INT_16__"),
+        _ => None,
+    };
+    let mut all = Vec::new();
+    for (name, kinds) in SIZED {
+        for &kind in kinds {
+            let procedure = format!("sizeof_{name}{kind}").to_lowercase();
+            all.push((procedure, format!("{name}({kind})"), macro_of(name, kind)));
+        }
+    }
+    all.push(("sizeof_character".to_owned(), "CHARACTER(LEN=*)".to_owned(), None));
+    all
+}
+
+/// Text that the preprocessor leaves out where a macro is not defined.
+fn only_with(defined: Option<&str>, text: &str) -> String {
+    match defined {
+        Some(name) => format!("#ifdef {name}\n{text}#endif\n"),
+        None => text.to_owned(),
+    }
+}
+
+/// `MPI_SIZEOF`, for scalars and arrays of each intrinsic type that the compiler has.
 fn sizeof(text: &mut String) {
-    let all: Vec<(String, String)> = SIZED
-        .iter()
-        .flat_map(|(name, kinds)| {
-            kinds.iter().map(move |kind| (format!("sizeof_{name}{kind}").to_lowercase(), format!("{name}({kind})")))
-        })
-        .chain([("sizeof_character".to_owned(), "CHARACTER(LEN=*)".to_owned())])
-        .collect();
+    let all = sized();
     for prefix in ["MPI_", "PMPI_"] {
         let _ = writeln!(text, "\n  INTERFACE {prefix}SIZEOF");
-        for (name, _) in &all {
-            let _ = writeln!(text, "    MODULE PROCEDURE {name}");
+        for (name, _, defined) in &all {
+            text.push_str(&only_with(*defined, &format!("    MODULE PROCEDURE {name}\n")));
         }
         let _ = writeln!(text, "  END INTERFACE {prefix}SIZEOF");
     }
-    for (name, _) in &all {
-        let _ = writeln!(text, "  PRIVATE :: {name}");
+    for (name, _, defined) in &all {
+        text.push_str(&only_with(*defined, &format!("  PRIVATE :: {name}\n")));
     }
     text.push_str("\nCONTAINS\n");
-    for (name, declared) in &all {
-        let _ = write!(
-            text,
+    for (name, declared, defined) in &all {
+        let procedure = format!(
             "\n  SUBROUTINE {name}(x, size, ierror)\n    {declared}, INTENT(IN) :: x(..)\n    \
              INTEGER, INTENT(OUT) :: size\n    INTEGER, INTENT(OUT) :: ierror\n    size = STORAGE_SIZE(x) / 8\n    \
              ierror = MPI_SUCCESS\n  END SUBROUTINE {name}\n"
         );
+        text.push_str(&only_with(*defined, &procedure));
     }
 }
