@@ -4,6 +4,7 @@
 //! Not here: the meaning of the tables (`spec`), one module for each kind of output.
 
 mod core;
+mod cxx;
 mod entries;
 pub mod fortran;
 pub mod header;
@@ -61,6 +62,7 @@ pub fn outputs() -> Result<Vec<Output>> {
     let mut outputs = Vec::new();
     let mut add = |path: &str, text: String| outputs.push(Output { path: PathBuf::from(path), text });
     add("mpi-capi/include/mpi.h", header::header(&spec));
+    add("mpi-capi/include/mpicxx_constants.h", cxx::constants(&paths::root(), &spec)?);
     add("mpi-capi/libmpi_abi.map", symbols::version_script(&spec));
     add("docs/coverage.md", coverage::document(&spec)?);
     add("mpi-core/src/generated/constants.rs", rustfmt(core::constants(&spec)?)?);

@@ -19,8 +19,27 @@ use std::time::Duration;
 
 use crate::{Failure, Result, paths, process, ui};
 
-/// Headers for programs: the standard's, that of the tool interface's first draft, and those of the extensions.
-pub const HEADERS: [&str; 5] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h", "ferrum_tool.h", "ferrum_stack.h"];
+/// Headers for programs: the standard's, that of the tool interface's first draft, those of the extensions, and
+/// those of the namespace `MPI`.
+pub const HEADERS: [&str; 17] = [
+    "mpi.h",
+    "mpit_draft.h",
+    "mpit_draft_calls.h",
+    "ferrum_tool.h",
+    "ferrum_stack.h",
+    "mpicxx.h",
+    "mpicxx_errors.h",
+    "mpicxx_handles.h",
+    "mpicxx_requests.h",
+    "mpicxx_comm.h",
+    "mpicxx_intracomm.h",
+    "mpicxx_win.h",
+    "mpicxx_file.h",
+    "mpicxx_callbacks.h",
+    "mpicxx_create.h",
+    "mpicxx_functions.h",
+    "mpicxx_constants.h",
+];
 
 /// The greatest size of the shared library, in bytes: that of 394 functions in proportion to all 665.
 const LARGEST_LIBRARY: u64 = 4_500_000;

@@ -11,6 +11,7 @@ mod cargo;
 mod clients;
 mod conformance;
 mod counting;
+mod cxx;
 mod datatypes;
 mod fortran;
 mod headers;
@@ -93,6 +94,7 @@ const SUITES: [(&str, &str, Suite); 26] = [
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("fortran", "mpif.h, modules mpi and mpi_f08: programs, and every routine by both names", fortran::suite),
     ("headers", "the headers in all versions of C and C++, with all warnings as errors", headers::suite),
+    ("cxx", "the namespace MPI of mpicxx.h, in all versions of C++", cxx::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     ("tools", "the example tools in every link model; a plug-in that is loaded and unloaded", tools::suite),
     ("stack", "several tools at once, typed tools, mpiexec --trace and --profile", stack::suite),

@@ -81,6 +81,8 @@ fn documented(dist: &Path, report: &mut Report) -> Result<()> {
         let file = file?.file_name().to_string_lossy().into_owned();
         let name = match file.rsplit_once('.') {
             Some((module, "mod")) => format!("module `{module}`"),
+            // Headers that others include may be named together.
+            Some((part, "h")) if part.starts_with("mpicxx_") => "`mpicxx_*.h`".to_owned(),
             Some((_, "h")) => format!("`{file}`"),
             _ => continue,
         };
