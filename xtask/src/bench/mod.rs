@@ -7,6 +7,7 @@
 mod cases;
 mod floor;
 mod instruments;
+pub mod stack;
 mod table;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,8 @@ use floor::Class;
 #[derive(clap::Args)]
 pub struct Options {
     /// Cases to run: names or beginnings of names (latency, bandwidth, collective, launch, ...); none means all.
-    /// `instruments` alone compares the library with a build of it that has no instruments
+    /// `instruments` alone compares the library with a build of it that has no instruments, `stack` alone measures
+    /// tools in front of the library
     names: Vec<String>,
     /// Measure MPICH, Open MPI and Intel MPI too, installed from PyPI into target/peers/ when missing
     #[arg(long)]
@@ -54,6 +56,9 @@ pub struct Series {
 pub fn run(options: &Options) -> Result<()> {
     if options.names == ["instruments"] {
         return instruments::run(options.rounds);
+    }
+    if options.names == ["stack"] {
+        return stack::run(options.rounds);
     }
     if let Some(wrong) = options.names.iter().find_map(|name| unknown(name, &cases::all())) {
         return Err(wrong.into());
@@ -88,9 +93,9 @@ fn unknown(name: &str, cases: &[Case]) -> Option<String> {
     if cases.iter().any(|case| case.matches(&[name.to_owned()])) {
         return None;
     }
-    let names: Vec<&str> = cases.iter().map(|case| case.name).chain(["instruments"]).collect();
-    if name == "instruments" {
-        return Some("instruments is measured by itself: `cargo xtask bench instruments`".to_owned());
+    let names: Vec<&str> = cases.iter().map(|case| case.name).chain(["instruments", "stack"]).collect();
+    if ["instruments", "stack"].contains(&name) {
+        return Some(format!("{name} is measured by itself: `cargo xtask bench {name}`"));
     }
     let near = |known: &str| strsim::normalized_damerau_levenshtein(name, known);
     let nearest = names.iter().copied().max_by(|one, other| near(one).total_cmp(&near(other)));

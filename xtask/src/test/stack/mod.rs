@@ -11,8 +11,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::{Context, Report};
+use crate::bench::stack::Bench;
 use crate::process::Outcome;
-use crate::{Result, paths, process};
+use crate::{Result, paths, process, tools};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -51,7 +52,32 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             && !case.never.iter().any(|text| output.contains(text));
         report.check(case.name, good, || format!("`{}`\n{}", case.line, outcome.report()));
     }
+    cost(context, report)?;
     left_over(&folder, report)
+}
+
+/// Each tool adds the same number of instructions, and the stack itself a jump.
+fn cost(context: &Context, report: &mut Report) -> Result<()> {
+    let title = "the cost is linear in the number of tools";
+    if !report.selects(title) {
+        return Ok(());
+    }
+    if let Err(missing) = tools::need("valgrind", "valgrind", context.install) {
+        report.skip(title, &missing.to_string());
+        return Ok(());
+    }
+    let bench = Bench::new(context.dist()?)?;
+    let counts: Vec<f64> = bench.rows.iter().map(|row| bench.instructions(row)).collect::<Result<_>>()?;
+    let [none, loaded, one, two, four, typed, typed_two, typed_four] = counts[..] else {
+        return Err(format!("{} rows", counts.len()).into());
+    };
+    // A call of the library itself has the same instructions each time.
+    let same = |a: f64, b: f64| (a - b).abs() < 0.5;
+    let linear = |one: f64, two: f64, four: f64| same(four - two, 2.0 * (two - one)) && two > one;
+    let good = loaded - none < 2.0 && loaded >= none && one > loaded;
+    report
+        .check(title, good && linear(one, two, four) && linear(typed, typed_two, typed_four), || format!("{counts:?}"));
+    Ok(())
 }
 
 /// Builds the example of a tool in Rust.
