@@ -1,6 +1,6 @@
 //! The typed interface for tools that see every MPI call: a trait with one function before and one after each call.
 //!
-//! A tool is a crate of the type `cdylib` with one type that implements [`Interceptor`], and [`interceptor!`] with its
+//! A tool is a crate of the type `cdylib` with one type that implements [`Interceptor`], and [`crate::interceptor!`] with its
 //! name. `mpiexec --tool libtool.so` puts it in front of the library, in a stack with other tools of this and of other
 //! kinds. `mpi-pmpi/examples/slow_calls.rs` is a complete tool. The interface in C is `ferrum_stack.h`.
 //!

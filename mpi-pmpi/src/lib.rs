@@ -13,7 +13,7 @@
 //! control(level::NORMAL);
 //! ```
 //!
-//! - [`interceptor`]: tools that see every call through a trait.
+//! - [`mod@interceptor`]: tools that see every call through a trait.
 //! - [`records`]: what the tools `profile` and `timeline` write for `mpiexec`.
 //!
 //! Invariant: the level starts at 1, normal profiling. Not here: the aliases (mpi-capi), which are in its library.
