@@ -99,10 +99,14 @@ static inline MPI_Fint *ferrum_error_codes(MPI_Fint *codes)
 }
 
 /* Handles. An integer that names no object becomes a word that is no handle either, so that the call reports it; the
- * null handle would be valid in places. A result is stored if the call has set it: the word differs then. */
+ * null handle would be valid in places. A result is stored if the call has set it: the word differs then. The ABI
+ * reserves the words below 4096 for constants, whose integers are the same in Fortran. */
+#define FERRUM_PREDEFINED 4096
 #define FERRUM_HANDLES(type, name, c_name, null)                                                                     \
     static inline type ferrum_##name(MPI_Fint word)                                                                  \
     {                                                                                                                \
+        if (word > 0 && word < FERRUM_PREDEFINED)                                                                    \
+            return (type)(intptr_t)word;                                                                             \
         type handle = PMPI_##c_name##_fromint(word);                                                                 \
         return handle == (null) && word != (MPI_Fint)(intptr_t)(null) ? (type)(intptr_t)word : handle;               \
     }                                                                                                                \
