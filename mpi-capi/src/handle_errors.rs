@@ -26,7 +26,7 @@ pub fn ranks_of(remote: bool, size: u32) -> String {
 #[cold]
 pub fn wrong_comm(name: &'static str, word: usize, intra: bool) -> Error {
     let rule = match intra {
-        true => "that is an intercommunicator, and the call takes intracommunicators only",
+        true => "that is an intercommunicator, and this version has the call for intracommunicators only",
         false => "that is an intracommunicator, and the call takes intercommunicators only",
     };
     let value = match word {

@@ -10,6 +10,7 @@ use crate::bcast::broadcast_over;
 use crate::coll_op::CollOp;
 use crate::gather::{collect, each_block};
 use crate::link::{ALLGATHER, Link};
+use crate::missing_buffer::copy_own;
 use crate::scratch::Scratch;
 
 impl Collectives {
@@ -26,13 +27,13 @@ impl Collectives {
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Allgather, block))?;
         drop(guard);
         let plan = calling.plan;
+        let mut outcome = Outcome::default();
         if let Some(send) = &send {
-            recv.part(link.rank as u64 * block, block).copy_from(send);
+            copy_own(recv.part(link.rank as u64 * block, block), send, &mut outcome)?;
         }
         if link.size == 1 || block == 0 {
-            return Ok(());
+            return outcome.end();
         }
-        let mut outcome = Outcome::default();
         if link.size == 2 {
             exchange(link, send, recv, block, &mut outcome)?;
         } else if !plan.short_allgather(whole) {

@@ -9,6 +9,7 @@ use crate::agreement::Terms;
 use crate::coll_op::CollOp;
 use crate::gather::each_block;
 use crate::link::{ALLTOALL, Link};
+use crate::missing_buffer::copy_own;
 use crate::plan::SHORT;
 use crate::scratch::Scratch;
 
@@ -44,7 +45,7 @@ fn exchange(link: Link<'_>, send: &SendBuf<'_>, mut recv: RecvBuf<'_>, outcome: 
     let Link { rank: own, size, .. } = link;
     let (out, into) = (send.bytes() / size as u64, recv.bytes() / size as u64);
     let piece = |rank: u32| send.part(rank as u64 * out, out);
-    recv.part(own as u64 * into, into).copy_from(&piece(own));
+    copy_own(recv.part(own as u64 * into, into), &piece(own), outcome)?;
     if out.max(into) <= SHORT.min(link.engine.eager_bytes(&link.engine.lock(), link.context)) {
         // Nearly all sends are complete at once, so they all come first; the receives follow one after the other.
         let mut pending = link.pending();

@@ -8,7 +8,7 @@ use crate::Collectives;
 use crate::agreement::Terms;
 use crate::coll_op::CollOp;
 use crate::link::{GATHER, Link};
-use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
+use crate::missing_buffer::{absent_at_root, copy_own, in_place_elsewhere};
 
 impl Collectives {
     /// Collects the blocks of all processes at `root`, in rank order. `recv`, needed at the root only, is the whole of
@@ -50,7 +50,7 @@ pub(crate) fn collect(
 ) -> Result<()> {
     let block = recv.bytes() / link.size as u64;
     if let Some(send) = &send {
-        recv.part(link.rank as u64 * block, block).copy_from(send);
+        copy_own(recv.part(link.rank as u64 * block, block), send, outcome)?;
     }
     if block == 0 {
         return Ok(());

@@ -8,7 +8,7 @@ use crate::Collectives;
 use crate::agreement::Terms;
 use crate::coll_op::CollOp;
 use crate::link::{Link, SCATTER};
-use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
+use crate::missing_buffer::{absent_at_root, copy_own, in_place_elsewhere};
 use crate::plan::SHORT;
 
 impl Collectives {
@@ -45,8 +45,8 @@ impl Collectives {
 fn distribute(link: Link<'_>, send: &SendBuf<'_>, recv: Option<RecvBuf<'_>>, outcome: &mut Outcome) -> Result<()> {
     let block = send.bytes() / link.size as u64;
     let piece = |rank: u32| send.part(rank as u64 * block, block);
-    if let Some(mut recv) = recv {
-        recv.copy_from(&piece(link.rank));
+    if let Some(recv) = recv {
+        copy_own(recv, &piece(link.rank), outcome)?;
     }
     if block == 0 {
         return Ok(());

@@ -47,8 +47,8 @@ impl<'e, 'b> PendingOps<'e, 'b> {
         PendingOps { engine, requests, expected, unanswered: Vec::new(), buffers: PhantomData }
     }
 
-    /// Runs `body` with a set of operations, and waits until all of them are complete. An error of `body` or of an
-    /// operation revokes those that are left.
+    /// Runs `body` with a set of operations, and waits until all of them are complete. After an error of `body` it
+    /// cancels them and waits: for a message that its receiver has matched, until it is received.
     pub fn scope<R>(engine: &'e Engine, body: impl FnOnce(&mut PendingOps<'e, 'b>) -> Result<R>) -> Result<R> {
         PendingOps::scope_each(engine, body, |_, _, _| ())
     }
@@ -62,7 +62,13 @@ impl<'e, 'b> PendingOps<'e, 'b> {
     ) -> Result<R> {
         // SAFETY: `body` has a reference only and cannot leak the value, which ends in this function, before `'b`.
         let mut operations = unsafe { PendingOps::new(engine) };
-        let mut result = body(&mut operations)?;
+        let mut result = match body(&mut operations) {
+            Ok(result) => result,
+            Err(error) => {
+                operations.cancel_all();
+                return Err(error);
+            }
+        };
         if operations.requests.is_empty() {
             return Ok(result);
         }
@@ -144,6 +150,17 @@ impl<'e, 'b> PendingOps<'e, 'b> {
         self.wait_for_all(|place, completion| each(completion, expected[place]))
     }
 
+    /// Cancels all operations, and waits until they are over: another process may be about to read the data of a send
+    /// that it has been offered.
+    fn cancel_all(&mut self) {
+        let mut guard = self.engine.lock();
+        for request in &self.requests {
+            let _ = self.engine.cancel(&mut guard, *request);
+        }
+        drop(guard);
+        let _ = self.wait_for_all(|_, _| ());
+    }
+
     fn wait_for_all(&mut self, each: impl FnMut(usize, Completion)) -> Result<()> {
         self.engine.wait_all(self.engine.lock(), &self.requests, each)?;
         self.requests.clear();
@@ -160,6 +177,9 @@ impl fmt::Debug for PendingOps<'_, '_> {
 impl Drop for PendingOps<'_, '_> {
     fn drop(&mut self) {
         self.requests.extend(self.unanswered.drain(..));
+        if std::thread::panicking() {
+            self.cancel_all();
+        }
         if !self.requests.is_empty() {
             // Some may be over already. After this no process copies into the buffers any more.
             self.engine.revoke(&self.requests);

@@ -82,6 +82,12 @@ impl<Access> TypedBuf<'_, Access> {
         matches!(self.layout, LayoutRef::Contiguous).then_some(self.start as usize)
     }
 
+    /// The first byte, when the bytes are contiguous, to read or write all of them through it later.
+    #[inline]
+    pub fn as_ptr(&self) -> Option<*const u8> {
+        matches!(self.layout, LayoutRef::Contiguous).then_some(self.start.cast_const())
+    }
+
     /// The bytes themselves, when they are contiguous.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {

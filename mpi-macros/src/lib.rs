@@ -99,7 +99,8 @@ fn expand(arguments: &Arguments, function: &ItemFn) -> syn::Result<proc_macro2::
         #[::core::prelude::v1::test]
         #visibility fn #name() {
             fn body(#inputs) #output #body
-            ::mpi::testing::run(concat!(module_path!(), "::", stringify!(#name)), &[#(#ranks),*], #seconds, body);
+            ::mpi::testing::run(
+                ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)), &[#(#ranks),*], #seconds, body);
         }
     })
 }

@@ -148,6 +148,11 @@ impl<T: Element> OwnedOperation<T> {
         self.peer_and_tag
     }
 
+    /// Whether it receives.
+    pub fn is_receive(&self) -> bool {
+        self.is_receive
+    }
+
     /// Starts the operation. Errors: `MPI_ERR_REQUEST` while it is active; those of the operation.
     pub fn start(&mut self, guard: &mut Guard<'_>) -> Result<()> {
         self.engine.start(guard, self.request)?;

@@ -111,8 +111,9 @@ unsafe impl Sync for LineData {}
 impl LineData {
     /// Those of a buffer.
     pub fn of(buffer: &SendBuf<'_>) -> LineData {
-        match buffer.contiguous() {
-            Some(data) if data.len() <= INLINE_BYTES => LineData { start: data.as_ptr(), bytes: data.len() },
+        // Not from a slice: what the program does with its data between two starts ends the right of a reference.
+        match buffer.as_ptr() {
+            Some(start) if buffer.bytes() <= INLINE_BYTES as u64 => LineData { start, bytes: buffer.bytes() as usize },
             _ => LineData { start: std::ptr::null(), bytes: usize::MAX },
         }
     }

@@ -30,18 +30,17 @@ pub struct EpochAccess<'w, 'b> {
 struct Unended(fn(Error) -> !);
 
 impl OneSided {
-    /// Opens an epoch with a fence, runs `body`, and closes the epoch with a fence, also when `body` fails. Collective
-    /// over the window; waits, with no guard held.
+    /// Runs `body` in the epoch that the last fence has opened, and closes the epoch with a fence, also when `body`
+    /// fails. Collective over the window; waits, with no guard held.
     ///
-    /// `fail` ends the process. It is called when `body` panics, and with the error of the last fence, after which
-    /// operations may still use their data. Errors: those of the first fence and of `body`.
+    /// `fail` ends the process. It is called when `body` panics, and with the error of the fence, after which operations
+    /// may still use their data. Errors: those of `body`.
     pub fn epoch<'b, R>(
         &self,
         win: &Win,
         fail: fn(Error) -> !,
         body: impl FnOnce(&mut EpochAccess<'_, 'b>) -> Result<R>,
     ) -> Result<R> {
-        self.fence(win, 0)?;
         let unended = Unended(fail);
         let result = body(&mut EpochAccess { one_sided: self, win, data: PhantomData });
         let fenced = self.fence(win, MPI_MODE_NOSUCCEED);

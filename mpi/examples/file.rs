@@ -1,6 +1,6 @@
 //! All processes write one file together, each its own part, and read it whole.
 //!
-//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/file`.
+//! Run it with `cargo build -p mpi --examples && cargo build -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/file`.
 
 use mpi::Access;
 use mpi::core::abi::MPI_ERR_FILE_EXISTS;

@@ -1,6 +1,6 @@
 //! Processes in a grid that wraps around: each exchanges a number with its four neighbours, and rows are grids, too.
 //!
-//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 6 target/debug/examples/grid`.
+//! Run it with `cargo build -p mpi --examples && cargo build -p mpi-launch && target/debug/mpiexec -n 6 target/debug/examples/grid`.
 
 use mpi::Operation;
 

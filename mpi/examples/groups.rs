@@ -1,7 +1,7 @@
 //! Two groups that send messages to each other, a ring described as a graph, and messages under way while the process
 //! works.
 //!
-//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 5 target/debug/examples/groups`.
+//! Run it with `cargo build -p mpi --examples && cargo build -p mpi-launch && target/debug/mpiexec -n 5 target/debug/examples/groups`.
 
 use mpi::{Edge, Neighbor};
 

@@ -2,7 +2,7 @@
 //!
 //! Each process keeps its block with a border of one cell, which it receives from its neighbours before each step. The
 //! result is the same on any number of processes. Run it with
-//! `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/halo`; the arguments are
+//! `cargo build -p mpi --examples && cargo build -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/halo`; the arguments are
 //! the cells along a side of the plate, and the number of steps.
 
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! Each process sends its values to the next one, step by step with one persistent operation, then in partitions.
 //!
-//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 4
+//! Run it with `cargo build -p mpi --examples && cargo build -p mpi-launch && target/debug/mpiexec -n 4
 //! target/debug/examples/persistent`.
 
 const STEPS: u32 = 5;

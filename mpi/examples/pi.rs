@@ -1,6 +1,6 @@
 //! Monte Carlo: all processes throw points into a square, and count those inside the circle.
 //!
-//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/pi`; the
+//! Run it with `cargo build -p mpi --examples && cargo build -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/pi`; the
 //! argument is the number of points of all processes.
 
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! A number is sent round all processes, each of which adds its rank.
 //!
-//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/ring`.
+//! Run it with `cargo build -p mpi --examples && cargo build -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/ring`.
 
 use mpi::Operation;
 

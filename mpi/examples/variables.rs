@@ -1,6 +1,6 @@
 //! A tool in Rust: lists all variables of the library with their values, and reads some while messages are sent.
 //!
-//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 2
+//! Run it with `cargo build -p mpi --examples && cargo build -p mpi-launch && target/debug/mpiexec -n 2
 //! target/debug/examples/variables`.
 
 use mpi::tool::{self, Bind, PvarClass, PvarEntry, PvarHandle, TResult, Variables};

@@ -14,6 +14,7 @@ use mpi_core::functions;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 
 use crate::call::CallName;
+use crate::communicator::EndOnPanic;
 use crate::threads::ThreadUse;
 use crate::{Communicator, Error, Result};
 
@@ -91,8 +92,8 @@ impl<M: ThreadUse> Communicator<'_, M> {
         })
     }
 
-    /// Combines `data` of all processes element by element, for all processes. Errors: `MPI_ERR_COUNT` when the
-    /// slices differ in length; `MPI_ERR_OP` when the operation is not defined on the type.
+    /// Combines `data` of all processes element by element, for all processes. It must be equally long in all of them: if
+    /// it is not, some may wait for ever (`coll_check` finds it). Errors: `MPI_ERR_COUNT` when the slices differ in length; `MPI_ERR_OP` when the operation is not defined on the type.
     pub fn all_reduce<T: Element>(&self, data: &[T], into: &mut [T], operation: Operation) -> Result<()> {
         self.all_reduce_as(ALL_REDUCE, data, into, || operation.op().map(Cow::Borrowed))
     }
@@ -105,7 +106,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
     }
 
     /// As [`Communicator::all_reduce`], with a function of the program: `combine(a, b)` is called with values of lower
-    /// and of higher ranks. It must be associative, and the same in all processes.
+    /// and of higher ranks. It must be associative, and the same in all processes. A panic of it ends the job.
     ///
     /// ```no_run
     /// # fn work(world: &mpi::World) -> mpi::Result<()> {
@@ -122,6 +123,13 @@ impl<M: ThreadUse> Communicator<'_, M> {
         into: &mut [T],
         combine: impl Fn(T, T) -> T + Send + Sync + 'static,
     ) -> Result<()> {
+        let process = self.process;
+        let combine = move |lower, higher| {
+            let end_on_panic = EndOnPanic(process);
+            let combined = combine(lower, higher);
+            drop(end_on_panic);
+            combined
+        };
         self.all_reduce_as(ALL_REDUCE_WITH, data, into, || Ok(Cow::Owned(Op::of_elements(combine))))
     }
 

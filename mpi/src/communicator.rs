@@ -9,9 +9,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use mpi_comm::{Comm, Group};
-use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_INTERN, MPI_ERR_RANK, MPI_UNDEFINED};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_INTERN, MPI_ERR_OTHER, MPI_ERR_RANK, MPI_UNDEFINED};
 use mpi_core::{Handle, functions};
-use mpi_env::Process;
+use mpi_env::{Process, Route};
 
 use crate::call::{Call, CallName};
 use crate::threads::{Single, ThreadUse};
@@ -41,6 +41,32 @@ pub struct Communicator<'c, M: ThreadUse = Single> {
     name: &'static str,
     is_predefined: bool,
     parent: PhantomData<(&'c (), M)>,
+}
+
+/// Makes what has it end before the communicator that it borrows: an operation uses the communicator when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Alive<'c>(PhantomData<&'c ()>);
+
+impl Alive<'_> {
+    pub(crate) fn new() -> Self {
+        Alive(PhantomData)
+    }
+}
+
+impl Drop for Alive<'_> {
+    fn drop(&mut self) {}
+}
+
+/// Ends the job if it is dropped by a panic: other processes would wait for this one for ever.
+pub(crate) struct EndOnPanic(pub(crate) &'static Process);
+
+impl Drop for EndOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let error = Error::new(MPI_ERR_OTHER, "the program panicked; its message stands above");
+            self.0.fatal(&error, Route::default());
+        }
+    }
 }
 
 impl<M: ThreadUse> Communicator<'static, M> {

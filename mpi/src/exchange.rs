@@ -9,6 +9,7 @@ use mpi_datatype::Element;
 use mpi_p2p::OwnedExchange;
 
 use crate::call::CallName;
+use crate::communicator::Alive;
 use crate::peer::{Peer, Received, received};
 use crate::threads::{Single, ThreadUse};
 use crate::{Communicator, Result};
@@ -33,6 +34,7 @@ const TEST: CallName = CallName::new("Exchange::is_complete", functions::MPI_REQ
 #[must_use = "the received data are those of `wait`"]
 pub struct Exchange<'c, T: Element, M: ThreadUse = Single> {
     comm: &'c Communicator<'c, M>,
+    _alive: Alive<'c>,
     operation: OwnedExchange<T>,
 }
 
@@ -52,7 +54,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(dest, tag, data.len() as u64);
             let (send, receive) = (((dest, tag), data), ((source, tag), room));
             let operation = OwnedExchange::start(&call.process.engine, &mut guard, call.context, send, receive)?;
-            Ok(Exchange { comm: self.comm, operation })
+            Ok(Exchange { comm: self.comm, _alive: Alive::new(), operation })
         })
     }
 }
@@ -61,7 +63,7 @@ impl<T: Element, M: ThreadUse> Exchange<'_, T, M> {
     /// Waits until both messages are complete: the received elements. Errors: `MPI_ERR_TRUNCATE` for a message that is
     /// too long, `MPI_ERR_TYPE` for one that is not made of whole elements.
     pub fn wait(self) -> Result<(Vec<T>, Received)> {
-        let Exchange { comm, operation } = self;
+        let Exchange { comm, operation, .. } = self;
         comm.call(WAIT, |call| {
             let (mut data, status) = operation.wait(call.enter(-1, 0, 0))?;
             let received = received::<T>(&status)?;

@@ -1,8 +1,8 @@
 //! Messages under way while the process works (`MPI_Isend`, `MPI_Irecv`; MPI-5.0, 3.7).
 //!
 //! An operation owns its data until it is complete, so it may be dropped, forgotten or returned.
-//! Invariant: an operation borrows its communicator. A send that is dropped goes on; a receive that is dropped takes no
-//! message.
+//! Invariant: an operation borrows its communicator. A send that is dropped goes on, and MPI is finalized only when it
+//! is received; a receive that is dropped is cancelled, but a message that it has matched is lost.
 //! Not here: operations on borrowed data (`scope`), those that are started again (`persistent`).
 
 use mpi_core::functions;
@@ -10,6 +10,7 @@ use mpi_datatype::Element;
 use mpi_p2p::{Mode, OwnedMessage};
 
 use crate::call::CallName;
+use crate::communicator::Alive;
 use crate::peer::{Peer, Received, received};
 use crate::threads::{Single, ThreadUse};
 use crate::{Communicator, Result};
@@ -22,15 +23,22 @@ const WAIT_ANY: CallName = CallName::new("Receiving::wait_any", functions::MPI_W
 const TEST_SENT: CallName = CallName::new("Sending::is_complete", functions::MPI_REQUEST_GET_STATUS);
 const TEST_RECEIVED: CallName = CallName::new("Receiving::is_complete", functions::MPI_REQUEST_GET_STATUS);
 
-/// A send that is under way.
+/// A send that is under way. When it is dropped, it goes on: the drop of [`World`](crate::World) waits for it.
+///
+/// ```compile_fail
+/// let sending;
+/// let world = mpi::init().unwrap();
+/// sending = world.process(0).start_send(vec![1u8], 0).unwrap(); // it may not outlive the world
+/// ```
 #[derive(Debug)]
 #[must_use = "`wait` gives the data back"]
 pub struct Sending<'c, T: Element, M: ThreadUse = Single> {
     comm: &'c Communicator<'c, M>,
+    _alive: Alive<'c>,
     message: OwnedMessage<T>,
 }
 
-/// A receive that is under way.
+/// A receive that is under way. When it is dropped, it is cancelled; a message that it has matched by then is lost.
 ///
 /// ```no_run
 /// # fn work(world: &mpi::World) -> mpi::Result<()> {
@@ -48,6 +56,7 @@ pub struct Sending<'c, T: Element, M: ThreadUse = Single> {
 #[must_use = "the received data are those of `wait`"]
 pub struct Receiving<'c, T: Element, M: ThreadUse = Single> {
     comm: &'c Communicator<'c, M>,
+    _alive: Alive<'c>,
     message: OwnedMessage<T>,
 }
 
@@ -59,7 +68,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(to.0, tag, data.len() as u64);
             let (engine, context) = (&call.process.engine, call.context);
             let message = OwnedMessage::send(engine, &mut guard, context, to, data, Mode::Standard)?;
-            Ok(Sending { comm: self.comm, message })
+            Ok(Sending { comm: self.comm, _alive: Alive::new(), message })
         })
     }
 
@@ -70,7 +79,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(from.0, tag, count as u64);
             let (engine, context, room) = (&call.process.engine, call.context, vec![T::default(); count]);
             let message = OwnedMessage::receive(engine, &mut guard, context, from, room)?;
-            Ok(Receiving { comm: self.comm, message })
+            Ok(Receiving { comm: self.comm, _alive: Alive::new(), message })
         })
     }
 }
@@ -78,7 +87,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
 impl<T: Element, M: ThreadUse> Sending<'_, T, M> {
     /// Waits until the data may be used again, and gives them back. Errors: those of the operation.
     pub fn wait(self) -> Result<Vec<T>> {
-        let Sending { comm, message } = self;
+        let Sending { comm, message, .. } = self;
         comm.call(WAIT_SENT, |call| message.wait(call.enter(-1, 0, 0)).map(|(data, _)| data))
     }
 
@@ -92,7 +101,7 @@ impl<T: Element, M: ThreadUse> Receiving<'_, T, M> {
     /// Waits for the message: its elements. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE`
     /// for one that is not made of whole elements.
     pub fn wait(self) -> Result<(Vec<T>, Received)> {
-        let Receiving { comm, message } = self;
+        let Receiving { comm, message, .. } = self;
         comm.call(WAIT_RECEIVED, |call| {
             let (mut data, status) = message.wait(call.enter(-1, 0, 0))?;
             let received = received::<T>(&status)?;

@@ -26,12 +26,20 @@ const PROBE: CallName = CallName::new("Peer::probe", functions::MPI_PROBE);
 pub const ANY_TAG: i32 = MPI_ANY_TAG;
 
 /// One process of a communicator, or any: the source or destination of messages.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Peer<'c, M: ThreadUse = Single> {
     pub(crate) comm: &'c Communicator<'c, M>,
     /// `None`: any.
     rank: Option<u32>,
 }
+
+impl<M: ThreadUse> Clone for Peer<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: ThreadUse> Copy for Peer<'_, M> {}
 
 /// The properties of a received message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,14 +4,16 @@
 //! Invariant: an operation borrows its communicator, so it is freed before MPI is finalized.
 //! Not here: single messages (`peer`).
 
+use mpi_core::abi::MPI_ERR_REQUEST;
 use mpi_core::functions;
 use mpi_datatype::Element;
 use mpi_p2p::OwnedOperation;
 
 use crate::call::CallName;
+use crate::communicator::Alive;
 use crate::peer::{Peer, Received, received};
 use crate::threads::{Single, ThreadUse};
-use crate::{Communicator, Result};
+use crate::{Communicator, Error, Result};
 
 const SEND_INIT: CallName = CallName::new("Peer::persistent_send", functions::MPI_SEND_INIT);
 const RECV_INIT: CallName = CallName::new("Peer::persistent_receive", functions::MPI_RECV_INIT);
@@ -38,6 +40,7 @@ const ARRIVED: CallName = CallName::new("Persistent::arrived", functions::MPI_PA
 #[derive(Debug)]
 pub struct Persistent<'c, T: Element, M: ThreadUse = Single> {
     comm: &'c Communicator<'c, M>,
+    _alive: Alive<'c>,
     operation: OwnedOperation<T>,
 }
 
@@ -48,7 +51,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let dest = self.destination(tag)?;
             let mut guard = call.enter(dest, tag, data.len() as u64);
             let operation = OwnedOperation::send(&call.process.engine, &mut guard, call.context, (dest, tag), data)?;
-            Ok(Persistent { comm: self.comm, operation })
+            Ok(Persistent { comm: self.comm, _alive: Alive::new(), operation })
         })
     }
 
@@ -59,7 +62,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(source, tag, count as u64);
             let operation =
                 OwnedOperation::receive(&call.process.engine, &mut guard, call.context, (source, tag), data)?;
-            Ok(Persistent { comm: self.comm, operation })
+            Ok(Persistent { comm: self.comm, _alive: Alive::new(), operation })
         })
     }
 
@@ -77,7 +80,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(to.0, tag, data.len() as u64);
             let (engine, context) = (&call.process.engine, call.context);
             let operation = OwnedOperation::partitioned_send(engine, &mut guard, context, to, data, partitions)?;
-            Ok(Persistent { comm: self.comm, operation })
+            Ok(Persistent { comm: self.comm, _alive: Alive::new(), operation })
         })
     }
 
@@ -94,7 +97,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(from.0, tag, count as u64);
             let (engine, context) = (&call.process.engine, call.context);
             let operation = OwnedOperation::partitioned_receive(engine, &mut guard, context, from, data, partitions)?;
-            Ok(Persistent { comm: self.comm, operation })
+            Ok(Persistent { comm: self.comm, _alive: Alive::new(), operation })
         })
     }
 }
@@ -114,9 +117,16 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
     }
 
     /// Waits until the receive is over. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE` for
-    /// one that is not made of whole elements.
+    /// one that is not made of whole elements, `MPI_ERR_REQUEST` for a send and for a receive that is not started.
     pub fn wait_received(&mut self) -> Result<Received> {
-        self.comm.call(WAIT, |call| received::<T>(&self.operation.wait(call.enter(-1, 0, 0))?))
+        self.comm.call(WAIT, |call| {
+            let rule = match (self.operation.is_receive(), self.operation.data()) {
+                (false, _) => "the operation is a send, which receives nothing: Persistent::wait waits for it",
+                (true, Some(_)) => "the operation is not started",
+                (true, None) => return received::<T>(&self.operation.wait(call.enter(-1, 0, 0))?),
+            };
+            Err(Error::new(MPI_ERR_REQUEST, rule))
+        })
     }
 
     /// The data; `None` while the operation is active.

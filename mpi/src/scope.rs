@@ -9,6 +9,7 @@ use mpi_core::functions;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 
 use crate::call::CallName;
+use crate::communicator::EndOnPanic;
 use crate::peer::{Peer, Received, received_of};
 use crate::threads::{Single, ThreadUse};
 use crate::{Communicator, Error, Layout, Result};
@@ -55,14 +56,17 @@ impl<M: ThreadUse> Communicator<'_, M> {
     /// # }
     /// ```
     ///
-    /// Errors: the first of `body` or of an operation. Those of `body` revoke the operations that are under way.
+    /// Errors: the first of `body` or of an operation. After an error of `body` the operations that are under way are
+    /// cancelled; those that another process has matched are waited for. A panic of `body` ends the job.
     pub fn scope<'b>(&self, body: impl FnOnce(&mut Scope<'_, '_, 'b, M>) -> Result<()>) -> Result<Vec<Received>> {
         let receives = self.call(SCOPE, |call| {
             PendingOps::scope_each(
                 &self.process.engine,
                 |operations| {
                     let mut receives = Vec::new();
+                    let end_on_panic = EndOnPanic(self.process);
                     body(&mut Scope { comm: self, operations, receives: &mut receives })?;
+                    drop(end_on_panic);
                     // The wait is what the flight recorder shows.
                     drop(call.enter(-1, 0, 0));
                     Ok(receives)

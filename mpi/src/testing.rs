@@ -16,7 +16,7 @@ use crate::world::run_in;
 use crate::{Result, World};
 
 /// Name of the test that the processes of a job run.
-const VARIABLE: &str = "FERRUM_TEST";
+const VARIABLE: &str = "MPI_RUST_TEST";
 
 /// What a test returns: nothing, or a result.
 pub trait Outcome {

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use mpi_core::abi::{MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE};
 
 /// How many threads of the process use MPI: [`Single`] or [`Multiple`].
-pub trait ThreadUse {
+pub trait ThreadUse: sealed::Sealed {
     /// The thread level.
     #[doc(hidden)]
     const LEVEL: i32;
@@ -36,6 +36,14 @@ pub struct Single(PhantomData<*const ()>);
 /// ```
 #[derive(Debug)]
 pub struct Multiple(());
+
+mod sealed {
+    /// No other crate may have worlds of its own kind of threads.
+    pub trait Sealed {}
+
+    impl Sealed for super::Single {}
+    impl Sealed for super::Multiple {}
+}
 
 impl ThreadUse for Single {
     const LEVEL: i32 = MPI_THREAD_FUNNELED;

@@ -109,13 +109,22 @@ impl<T: Element, M: ThreadUse> Window<'_, T, M> {
     /// processes are complete when it returns, and what was written before it is visible to them. All processes call
     /// it, and wait for each other.
     ///
-    /// Errors: those of `body`, whose operations are complete all the same. An error of the fence, and a panic of
+    /// Errors: those of `body`, whose operations are complete all the same. An error of a fence, and a panic of
     /// `body`, end the job.
     pub fn epoch<'b>(&mut self, body: impl FnOnce(&mut Epoch<'_, '_, 'b, T, M>) -> Result<()>) -> Result<()> {
-        let (window, one_sided) = (&*self, &self.comm.process.one_sided);
-        Call::run(self.comm.process, self.win.context(), EPOCH, |call| {
+        let (window, process) = (&*self, self.comm.process);
+        let opened = Call::run(process, self.win.context(), EPOCH, |call| {
             drop(call.enter(-1, 0, 0));
-            one_sided.epoch(&self.win, end, |access| body(&mut Epoch { window, access }))
+            process.one_sided.fence(&self.win, 0)
+        });
+        opened.unwrap_or_else(|error| end(error));
+        Call::run(process, self.win.context(), EPOCH, |call| {
+            process.one_sided.epoch(&self.win, end, |access| {
+                let result = body(&mut Epoch { window, access });
+                // The flight recorder shows the fence, not the program's work.
+                drop(call.enter(-1, 0, 0));
+                result
+            })
         })
     }
 }

@@ -1,7 +1,6 @@
 //! The processes of the job, and the start and end of this one (MPI-5.0, chapter 11).
 //!
-//! Invariant: while a [`World`] exists, MPI is initialized. A world of [`Single`] stays on its thread, so the engine
-//! needs no lock.
+//! Invariant: while a [`World`] exists, MPI is initialized. A world of [`Single`] stays on its thread.
 //! Not here: what is done with the processes (`communicator`, `collective`, `peer`).
 
 use std::backtrace::Backtrace;
@@ -9,13 +8,13 @@ use std::fmt;
 use std::ops::Deref;
 use std::panic;
 
-use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_core::functions;
 use mpi_env::{Process, Route};
 
 use crate::call::CallName;
+use crate::communicator::EndOnPanic;
 use crate::threads::{Multiple, Single, ThreadUse};
-use crate::{Communicator, Error, Result};
+use crate::{Communicator, Result};
 
 const FINALIZE: CallName = CallName::new("drop of mpi::World", functions::MPI_FINALIZE);
 
@@ -116,10 +115,7 @@ impl<M: ThreadUse> fmt::Debug for World<M> {
 
 impl<M: ThreadUse> Drop for World<M> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            let error = Error::new(MPI_ERR_OTHER, "the program panicked; its message stands above");
-            self.process.fatal(&error, Route::default());
-        }
+        drop(EndOnPanic(self.process));
         let finalized = self.call(FINALIZE, |call| {
             drop(call.enter(-1, 0, 0));
             call.process.finalize()

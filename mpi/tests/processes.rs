@@ -147,6 +147,49 @@ fn a_scope_borrows_its_data(world: &World) -> mpi::Result<()> {
     world.barrier()
 }
 
+#[mpi::test(ranks = 2, seconds = 60)]
+fn a_failed_scope_leaves_no_send_that_reads_memory_given_back(world: &World) -> mpi::Result<()> {
+    let (rank, other) = (world.rank(), 1 - world.rank());
+    for length in [10usize, 64 << 10, 1 << 20] {
+        if rank == 0 {
+            let data = vec![7u8; length];
+            let failed = world.scope(|scope| {
+                scope.send(&world.process(other), &data, 0)?;
+                scope.send(&world.process(9), &data, 0)
+            });
+            assert_eq!(class(failed), "MPI_ERR_RANK");
+            drop(data);
+            // Very likely the same memory.
+            let next = vec![9u8; length];
+            world.process(other).send(&next[..1], 1)?;
+        } else {
+            // The message of the scope was taken back, or came whole; this process makes progress here until the other
+            // one has left the scope.
+            assert_eq!(world.process(other).receive::<u8>(1)?.0, [9]);
+        }
+        world.barrier()?;
+        let tag = 10 + length as i32;
+        world.process(rank).send(&[1u8], tag)?;
+        let received = world.process(rank).receive::<u8>(tag)?;
+        assert_eq!(received.0, [1]);
+    }
+    Ok(())
+}
+
+#[mpi::test(ranks = [1, 2])]
+fn the_wait_for_a_receive_needs_one_that_is_started(world: &World) -> mpi::Result<()> {
+    let me = world.process(world.rank());
+    let mut operation = me.persistent_receive::<u8>(4, 0)?;
+    assert_eq!(class(operation.wait_received()), "MPI_ERR_REQUEST", "it is not started");
+    let mut send = me.persistent_send(vec![1u8], 0)?;
+    operation.start()?;
+    send.start()?;
+    assert_eq!(class(send.wait_received()), "MPI_ERR_REQUEST", "a send");
+    send.wait()?;
+    assert_eq!(operation.wait_received()?.count, 1);
+    Ok(())
+}
+
 #[mpi::test(ranks = [1, 2, 4])]
 fn windows_are_read_and_changed_by_all(world: &World) -> mpi::Result<()> {
     let (rank, size) = (world.rank(), world.size());

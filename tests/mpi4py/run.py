@@ -11,7 +11,7 @@ import unittest
 
 LACKS = "the library lacks a function"
 # A collective operation on an intercommunicator, which the library does not have yet.
-INTER = "is an intercommunicator, and the call takes intracommunicators only"
+INTER = "is an intercommunicator, and this version has the call for intracommunicators only"
 
 result = None
 run = unittest.TextTestRunner.run

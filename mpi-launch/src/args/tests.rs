@@ -186,6 +186,7 @@ fn each_mistake_is_named() {
         ("-env = x", "\"=\""),
         ("-x FERRUM_RANK=3 x", "\"FERRUM_RANK=3\""),
         ("--timeout soon x", "\"soon\""),
+        ("--timeout=-5 x", "\"-5\""),
         ("--timeout 1 --timeout 2 x", "--timeout is given twice"),
         ("--bind numa x", "cores, none or auto"),
         ("--stdin some x", "\"some\""),

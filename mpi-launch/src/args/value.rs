@@ -34,17 +34,21 @@ pub(super) fn seconds(value: &OsStr) -> Result<Duration, String> {
 /// # Errors
 /// A phrase for what it has to be.
 pub(super) fn limit(value: &OsStr) -> Result<Option<Duration>, String> {
-    if value.to_str().and_then(|text| text.parse::<f64>().ok()).is_some_and(|number| number <= 0.0) {
+    if value.to_str().and_then(|text| text.parse::<f64>().ok()).is_some_and(|number| number == 0.0) {
         return Ok(None);
     }
     seconds(value).map(Some).map_err(|rule| format!("{rule}, or 0 for no limit"))
 }
 
-/// The time limit of a job from the environment; an empty value sets none.
+/// The time limit of a job from the environment; an empty or negative value sets none.
 /// # Errors
 /// A sentence with the value.
 pub fn time_limit(value: Option<OsString>) -> Result<Option<Duration>, String> {
     let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
+    // Hydra takes -1 from the environment as no limit.
+    if value.to_str().and_then(|text| text.parse::<f64>().ok()).is_some_and(|number| number < 0.0) {
+        return Ok(None);
+    }
     limit(&value).map_err(|rule| format!("{TIME_LIMIT} is {value:?}, but has to be {rule}"))
 }
 
