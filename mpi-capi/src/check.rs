@@ -405,7 +405,7 @@ pub fn no_buffer(name: &'static str, count: u64, datatype: &Datatype) -> Error {
 /// The error of a datatype that is not committed.
 #[cold]
 pub fn not_committed(name: &'static str, what: &str) -> Error {
-    Error::new(abi::MPI_ERR_TYPE, "a derived datatype must be committed before it is used")
+    Error::new(abi::MPI_ERR_TYPE, "its datatype is not committed; call MPI_Type_commit first")
         .arg(name, &what)
         .hint("Call MPI_Type_commit after the last constructor.")
 }

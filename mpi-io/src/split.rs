@@ -19,7 +19,7 @@ impl File {
         access: impl FnOnce() -> Result<Status>,
     ) -> Result<()> {
         if let Some(other) = &*self.split() {
-            return Err(self.refusal(MPI_ERR_IO, format!("its {:?} access is not over yet", other.kind)));
+            return Err(self.refusal(MPI_ERR_IO, format!("{}_end has not ended its access yet", other.kind.function())));
         }
         let status = access()?;
         *self.split() = Some(SplitAccess { kind, address, status });
@@ -31,9 +31,9 @@ impl File {
     pub fn end(&self, kind: SplitKind, address: usize) -> Result<Status> {
         let mut split = self.split();
         match &*split {
-            None => Err(self.refusal(MPI_ERR_IO, format!("no {kind:?} access was begun"))),
+            None => Err(self.refusal(MPI_ERR_IO, format!("{}_begin has begun no access", kind.function()))),
             Some(begun) if begun.kind != kind => {
-                Err(self.refusal(MPI_ERR_IO, format!("the access that was begun is a {:?}", begun.kind)))
+                Err(self.refusal(MPI_ERR_IO, format!("{}_begin has begun the access", begun.kind.function())))
             }
             Some(SplitAccess { address: Some(begun), .. }) if *begun != address => {
                 let rule = format!("the access was begun with {begun:#x}");

@@ -16,6 +16,20 @@ pub enum SplitKind {
     WriteOrdered,
 }
 
+impl SplitKind {
+    /// The name of the pair of functions, without `_begin` and `_end`.
+    pub fn function(self) -> &'static str {
+        match self {
+            SplitKind::ReadAll => "MPI_File_read_all",
+            SplitKind::ReadAtAll => "MPI_File_read_at_all",
+            SplitKind::WriteAll => "MPI_File_write_all",
+            SplitKind::WriteAtAll => "MPI_File_write_at_all",
+            SplitKind::ReadOrdered => "MPI_File_read_ordered",
+            SplitKind::WriteOrdered => "MPI_File_write_ordered",
+        }
+    }
+}
+
 /// An access between its two calls.
 #[derive(Debug)]
 pub(crate) struct SplitAccess {

@@ -42,7 +42,7 @@ __attribute__((visibility("default"))) void ferrum_adapter_start(
     adapter_type_size = type_size;
     adapter_comm_rank = comm_rank;
     adapter_state = interceptor->start ? interceptor->start(&host) : NULL;
-    adapter_interceptor = interceptor;
+    __atomic_store_n(&adapter_interceptor, interceptor, __ATOMIC_RELEASE);
 }
 
 /* Called by the stack library when the process ends. */
@@ -52,9 +52,10 @@ __attribute__((visibility("default"))) void ferrum_adapter_end(void)
         adapter_interceptor->end(adapter_state);
 }
 
+/* Whether a call is the tool's own, made by its functions, or comes before it has started. */
 static inline int adapter_is_inside(void)
 {
-    return adapter_inside;
+    return adapter_inside || !__atomic_load_n(&adapter_interceptor, __ATOMIC_ACQUIRE);
 }
 
 static inline void adapter_enter(ferrum_call *call)

@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use mpi_pmpi::interceptor::raw;
@@ -46,6 +46,8 @@ static STACK: OnceLock<Stack> = OnceLock::new();
 static LOADING: Mutex<()> = Mutex::new(());
 /// The thread that loads the tools.
 static LOADER: AtomicI32 = AtomicI32::new(0);
+/// The process whose calls the tools see.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Run by the dynamic linker before `main`.
 #[used]
@@ -89,6 +91,7 @@ pub(crate) fn first_call(number: usize) -> Option<usize> {
             for layer in &stack.layers {
                 layer.typed.iter().for_each(Typed::start);
             }
+            PROCESS.store(std::process::id(), Ordering::Relaxed);
             table::set(&stack.first);
             // SAFETY: a function without arguments that stays loaded: the stack is never unloaded.
             unsafe { libc::atexit(at_end) };
@@ -98,6 +101,10 @@ pub(crate) fn first_call(number: usize) -> Option<usize> {
 }
 
 extern "C" fn at_end() {
+    // A child that the program has forked is no process of the job, and its tools' results are the parent's.
+    if PROCESS.load(Ordering::Relaxed) != std::process::id() {
+        return;
+    }
     let layers = STACK.get().map(|stack| &stack.layers);
     layers.into_iter().flatten().filter_map(|layer| layer.typed.as_ref()).for_each(Typed::end);
 }

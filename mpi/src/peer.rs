@@ -16,9 +16,11 @@ use crate::threads::{Single, ThreadUse};
 use crate::{Communicator, Error, Layout, Result};
 
 const SEND: CallName = CallName::new("Peer::send", functions::MPI_SEND);
+const SEND_LAYOUT: CallName = CallName::new("Peer::send_layout", functions::MPI_SEND);
 const SEND_SYNCHRONOUSLY: CallName = CallName::new("Peer::send_synchronously", functions::MPI_SSEND);
 const RECEIVE: CallName = CallName::new("Peer::receive", functions::MPI_RECV);
 const RECEIVE_INTO: CallName = CallName::new("Peer::receive_into", functions::MPI_RECV);
+const RECEIVE_LAYOUT: CallName = CallName::new("Peer::receive_layout", functions::MPI_RECV);
 const EXCHANGE: CallName = CallName::new("Peer::exchange", functions::MPI_SENDRECV);
 const PROBE: CallName = CallName::new("Peer::probe", functions::MPI_PROBE);
 
@@ -81,7 +83,7 @@ impl<M: ThreadUse> Peer<'_, M> {
     /// Sends the elements of `data` that a layout selects. Errors: as [`Peer::send`], and `MPI_ERR_BUFFER` when the
     /// layout reaches out of `data`.
     pub fn send_layout<T: Element>(&self, data: &[T], layout: &Layout<T>, tag: i32) -> Result<()> {
-        self.call(SEND, |call| {
+        self.call(SEND_LAYOUT, |call| {
             let (dest, data) = (self.destination(tag)?, layout.send_from(data)?);
             let guard = call.enter(dest, tag, 1);
             call.process.engine.send(guard, call.context, dest, tag, data, Mode::Standard)
@@ -91,7 +93,7 @@ impl<M: ThreadUse> Peer<'_, M> {
     /// Receives a message into the elements of `buffer` that a layout selects, in its order. Errors: as
     /// [`Peer::receive_into`], and `MPI_ERR_BUFFER` when the layout reaches out of `buffer` or has overlapping blocks.
     pub fn receive_layout<T: Element>(&self, buffer: &mut [T], layout: &Layout<T>, tag: i32) -> Result<Received> {
-        self.call(RECEIVE_INTO, |call| {
+        self.call(RECEIVE_LAYOUT, |call| {
             let (source, buffer) = (self.source(tag)?, layout.receive_into(buffer)?);
             let guard = call.enter(source, tag, 1);
             received::<T>(&call.process.engine.recv(guard, call.context, source, tag, buffer)?)

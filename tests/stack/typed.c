@@ -12,7 +12,11 @@ struct state {
 static void *start(const ferrum_host *host)
 {
     struct state *state = calloc(1, sizeof *state);
+    int flag = -1;
     state->numbers = host->numbers;
+    /* A tool may make calls when it starts; the tools behind it have not started then. */
+    if (PMPI_Initialized(&flag) != MPI_SUCCESS || flag < 0)
+        fprintf(stderr, "typed: a call at the start failed\n");
     for (int i = 1; i < host->count; i++)
         if (strcmp(host->functions[i - 1].name, host->functions[i].name) >= 0)
             fprintf(stderr, "typed: functions are not in order\n");

@@ -63,13 +63,15 @@ fn int_function(address: usize) -> Arc<mpi_coll::op::UserFunction> {
         let (input, output) = (first(invec.as_ptr(), elements), first(inoutvec.as_mut_ptr().cast_const(), elements));
         let mut done = 0u64;
         while done < elements.count {
-            let mut length = (elements.count - done).min(c_int::MAX as u64) as c_int;
+            // The function may change what it gets.
+            let part = (elements.count - done).min(c_int::MAX as u64);
+            let mut length = part as c_int;
             let mut datatype = datatype_argument(language, elements.handle);
             let offset = done as isize * elements.extent as isize;
             let (input, output) = (input.wrapping_offset(offset), output.wrapping_offset(offset));
             // SAFETY: both vectors hold `count` elements of the datatype, and `done + length <= count`.
             unsafe { function(input.cast(), output.cast(), &mut length, &mut datatype) };
-            done += length.max(1) as u64;
+            done += part;
         }
     })
 }

@@ -44,8 +44,13 @@ const SHT_DYNSYM: u32 = 11;
 impl Elf {
     /// Reads a file.
     pub(super) fn read(path: &Path) -> Result<Elf, Wrong> {
-        if fs::metadata(path)?.is_dir() {
+        let kind = fs::metadata(path)?;
+        if kind.is_dir() {
             return Err(Wrong::Directory);
+        }
+        // A pipe would wait for its writer, and a device may have no end.
+        if !kind.is_file() {
+            return Err(Wrong::NoElf);
         }
         Elf::new(fs::read(path)?)
     }
