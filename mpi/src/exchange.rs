@@ -10,7 +10,7 @@ use mpi_p2p::OwnedExchange;
 
 use crate::call::CallName;
 use crate::communicator::Alive;
-use crate::peer::{Peer, Received, received};
+use crate::peer::{Peer, Received, received_data};
 use crate::threads::{Single, ThreadUse};
 use crate::{Communicator, Result};
 
@@ -65,10 +65,8 @@ impl<T: Element, M: ThreadUse> Exchange<'_, T, M> {
     pub fn wait(self) -> Result<(Vec<T>, Received)> {
         let Exchange { comm, operation, .. } = self;
         comm.call(WAIT, |call| {
-            let (mut data, status) = operation.wait(call.enter(-1, 0, 0))?;
-            let received = received::<T>(&status)?;
-            data.truncate(received.count);
-            Ok((data, received))
+            let (data, status) = operation.wait(call.enter(-1, 0, 0))?;
+            received_data(data, &status)
         })
     }
 

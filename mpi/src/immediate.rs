@@ -11,7 +11,7 @@ use mpi_p2p::{Mode, OwnedMessage};
 
 use crate::call::CallName;
 use crate::communicator::Alive;
-use crate::peer::{Peer, Received, received};
+use crate::peer::{Peer, Received, received_data};
 use crate::threads::{Single, ThreadUse};
 use crate::{Communicator, Result};
 
@@ -103,10 +103,8 @@ impl<T: Element, M: ThreadUse> Receiving<'_, T, M> {
     pub fn wait(self) -> Result<(Vec<T>, Received)> {
         let Receiving { comm, message, .. } = self;
         comm.call(WAIT_RECEIVED, |call| {
-            let (mut data, status) = message.wait(call.enter(-1, 0, 0))?;
-            let received = received::<T>(&status)?;
-            data.truncate(received.count);
-            Ok((data, received))
+            let (data, status) = message.wait(call.enter(-1, 0, 0))?;
+            received_data(data, &status)
         })
     }
 

@@ -116,9 +116,7 @@ impl<M: ThreadUse> Peer<'_, M> {
             let status = engine
                 .mrecv(engine.lock(), message, RecvBuf::from_slice(&mut data))?
                 .ok_or_else(|| Error::new(MPI_ERR_INTERN, "a message that was found does not exist any more"))?;
-            let received = received::<T>(&status)?;
-            data.truncate(received.count);
-            Ok((data, received))
+            received_data(data, &status)
         })
     }
 
@@ -208,6 +206,13 @@ fn check_tag(tag: i32, any: bool) -> Result<()> {
         _ => "a tag must not be negative",
     };
     Err(Error::new(MPI_ERR_TAG, rule).arg("tag", &tag))
+}
+
+/// The elements that a message has left in the room for it, and its properties.
+pub(crate) fn received_data<T: Element>(mut room: Vec<T>, status: &Status) -> Result<(Vec<T>, Received)> {
+    let received = received::<T>(status)?;
+    room.truncate(received.count);
+    Ok((room, received))
 }
 
 pub(crate) fn received<T: Element>(status: &Status) -> Result<Received> {

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::panic;
 
 use mpi_core::functions;
-use mpi_env::{Process, Route};
+use mpi_env::Route;
 
 use crate::call::CallName;
 use crate::communicator::EndOnPanic;
@@ -23,7 +23,6 @@ const FINALIZE: CallName = CallName::new("drop of mpi::World", functions::MPI_FI
 ///
 /// When it is dropped by a panic, the job ends instead.
 pub struct World<M: ThreadUse = Single> {
-    pub(crate) process: &'static Process,
     /// Lent no longer than the world lives, so that nothing made of it outlives MPI.
     all: Communicator<'static, M>,
     alone: Communicator<'static, M>,
@@ -79,7 +78,6 @@ fn init_as<M: ThreadUse>() -> Result<World<M>> {
     let process = mpi_env::running()?;
     let [all, alone] = [process.world(), process.comm_self()];
     let world = World {
-        process,
         all: Communicator::predefined(process, all.clone(), "world"),
         alone: Communicator::predefined(process, alone.clone(), "communicator of this process alone"),
     };

@@ -33,6 +33,15 @@ pub struct Constant {
     pub group: String,
 }
 
+impl Constant {
+    /// The kind of the predefined object that it is a handle of, such as `Comm`.
+    pub fn object_kind(&self) -> Option<&'static str> {
+        const KINDS: [&str; 11] =
+            ["Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"];
+        KINDS.into_iter().find(|kind| self.c_type.strip_prefix("MPI_") == Some(*kind))
+    }
+}
+
 /// A constant or variable that only the Fortran bindings have.
 pub struct FortranName {
     pub name: String,

@@ -57,7 +57,7 @@ pub struct AttributeValue {
 }
 
 impl AttributeValue {
-    /// A value that is not yet an object's.
+    /// A value for an object.
     pub const fn new(word: usize, language: Language) -> AttributeValue {
         AttributeValue { word, language, place: 0 }
     }

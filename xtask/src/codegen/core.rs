@@ -30,16 +30,13 @@ pub fn constants(spec: &Spec) -> Result<String> {
 
 /// The text of `predefined.rs`. Of two names of one handle the first stands there.
 pub fn predefined(spec: &Spec) -> String {
-    const KINDS: [&str; 11] =
-        ["Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"];
     let mut text = format!(
         "//! The predefined handles, with their kinds and names.\n//! {GENERATED}\n\nuse crate::handle::Kind;\n\n\
          /// Each handle once.\npub(crate) static PREDEFINED: &[(usize, Kind, &str)] = &[\n"
     );
     let mut seen = Vec::new();
     for constant in &spec.constants {
-        let kind = KINDS.iter().find(|kind| constant.c_type.strip_prefix("MPI_") == Some(**kind));
-        if let Some(kind) = kind
+        if let Some(kind) = constant.object_kind()
             && !seen.contains(&&constant.value)
         {
             seen.push(&constant.value);
@@ -77,10 +74,9 @@ pub fn functions(spec: &Spec) -> String {
 pub fn error_classes(spec: &Spec) -> String {
     let mut seen = Vec::new();
     let mut classes = Vec::new();
-    for constant in &spec.constants {
+    for constant in spec.constants.iter().filter(|constant| constant.group == "error-class") {
         let name = constant.name.trim_start_matches("MPI_");
-        let is_class = (name.starts_with("ERR_") || name.starts_with("T_ERR_")) && name != "ERR_LASTCODE";
-        if !is_class || seen.contains(&&constant.value) {
+        if ["SUCCESS", "ERR_LASTCODE"].contains(&name) || seen.contains(&&constant.value) {
             continue;
         }
         seen.push(&constant.value);

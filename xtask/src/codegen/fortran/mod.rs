@@ -220,24 +220,11 @@ pub fn bounds(parameter: &Parameter, form: Form) -> &'static str {
 
 /// Whether a constant of `mpi.h` is a PARAMETER in Fortran.
 fn is_parameter(constant: &Constant) -> bool {
-    const HANDLES: [&str; 11] = [
-        "MPI_Comm",
-        "MPI_Datatype",
-        "MPI_Errhandler",
-        "MPI_File",
-        "MPI_Group",
-        "MPI_Info",
-        "MPI_Message",
-        "MPI_Op",
-        "MPI_Request",
-        "MPI_Session",
-        "MPI_Win",
-    ];
     let own_of_c = constant.name.starts_with("MPI_F_")
         || constant.name.starts_with("MPI_T_") && constant.group != "error-class"
         || constant.name.starts_with("MPIX_");
     let integer = ["int", "MPI_Offset"].contains(&constant.c_type.as_str());
-    !own_of_c && (integer || HANDLES.contains(&constant.c_type.as_str()))
+    !own_of_c && (integer || constant.object_kind().is_some())
 }
 
 /// A constant of the Fortran bindings.
