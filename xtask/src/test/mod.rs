@@ -9,6 +9,7 @@ mod arguments;
 mod asan;
 mod cargo;
 mod clients;
+mod collectives;
 mod conformance;
 mod counting;
 mod cxx;
@@ -47,10 +48,10 @@ pub struct Options {
     /// Install and fetch nothing, also as root: what is missing is named, and what needs it is skipped
     #[arg(long)]
     no_install: bool,
-    /// Run the conformance programs on this library instead of ours (mpich), as a check of the programs
+    /// Run the suites conformance and collectives on this library instead of ours (mpich), as a check of the programs
     #[arg(long, value_name = "LIBRARY")]
     on: Option<String>,
-    /// Seed of the random datatypes: a number, or `random`; the test prints it
+    /// Seed of the random datatypes and collectives: a number, or `random`; the test prints it
     #[arg(long, value_name = "SEED", value_parser = seed)]
     seed: Option<String>,
     /// Only tests whose name, `SUITE/TEST` as in reports, contains this
@@ -58,7 +59,7 @@ pub struct Options {
     only: Option<String>,
 }
 
-/// A seed for the model in Python.
+/// A seed for the models.
 fn seed(text: &str) -> std::result::Result<String, String> {
     match text {
         "random" => Ok(text.to_owned()),
@@ -71,7 +72,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 27] = [
+const SUITES: [(&str, &str, Suite); 28] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -91,6 +92,11 @@ const SUITES: [(&str, &str, Suite); 27] = [
     ("arguments", "every function with every wrong argument, and without MPI, generated from spec/", arguments::suite),
     ("datatypes", "random derived types, compared with a model in Python with numpy", datatypes::suite),
     ("topology", "random topologies, compared with a model in Python", topology::suite),
+    (
+        "collectives",
+        "every collective function, and random mixes, compared with a serial model in C",
+        collectives::suite,
+    ),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("fortran", "mpif.h, modules mpi and mpi_f08: programs, and every routine by both names", fortran::suite),
     ("headers", "the headers in all versions of C and C++, with all warnings as errors", headers::suite),
@@ -117,9 +123,9 @@ pub struct Context {
     dist: OnceCell<PathBuf>,
     /// Whether system packages may be installed.
     pub install: bool,
-    /// The library to run conformance programs on, when it is not ours.
+    /// The library to run conformance and collectives on, when it is not ours.
     pub on: Option<String>,
-    /// The seed of the random datatypes, when it is not the usual one.
+    /// The seed of the random datatypes and collectives, when it is not the usual one.
     pub seed: Option<String>,
 }
 

@@ -1,0 +1,54 @@
+/* Every collective function on every kind of communicator, with random data, types, roots and sizes, and every
+ * reduction with every predefined operation on every type, against a serial model.
+ * Arguments: a seed; the number of cases of each function on each communicator; `tolerant` leaves out operations on
+ * types that the library refuses; a function or operation, to test only that. */
+#include "tasks.h"
+
+static struct task task;
+
+static void run(const struct call *call, const struct place *place, uint64_t seed, const struct pair *pair)
+{
+    prepare(&task, call, place, seed, pair);
+    do {
+        begin_round(&task);
+        if (seed % 3 == 0) {
+            int done = task.request == MPI_REQUEST_NULL;
+            while (!done)
+                OK(MPI_Test(&task.request, &done, MPI_STATUS_IGNORE));
+        } else {
+            OK(MPI_Wait(&task.request, MPI_STATUS_IGNORE));
+        }
+    } while (end_round(&task));
+    release(&task);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    int cases = argc > 2 ? atoi(argv[2]) : 10, done = 0, rank;
+    const char *only = argc > 4 && *argv[4] ? argv[4] : NULL;
+    tolerant = argc > 3 && strcmp(argv[3], "tolerant") == 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    make_all(seed);
+    for (unsigned c = 0; c < LENGTH(calls); c++) {
+        const struct call *call = &calls[c];
+        if (only != NULL && strcmp(only, call->name) != 0 && strcmp(only, call->operation) != 0)
+            continue;
+        double start = MPI_Wtime();
+        for (int p = 0; p < place_count; p++) {
+            if (places[p].comm == MPI_COMM_NULL || !applies(call, places[p].kind))
+                continue;
+            for (int i = 0; i < cases; i++, done++)
+                run(call, &places[p], mixed(seed, c * 100, (uint64_t)i), NULL);
+        }
+        for (unsigned i = 0; operation_of(call)->result != MOVES && i < pair_count; i++, done++)
+            run(call, &places[0], mixed(seed, c * 100 + 1, i), &pairs[i]);
+        if (rank == 0 && argc > 5)
+            printf("%s %.3f s\n", call->name, MPI_Wtime() - start);
+    }
+    if (rank == 0)
+        printf("seed %llu: %d functions, %d cases\n", (unsigned long long)seed, (int)LENGTH(calls), done);
+    free_all();
+    return finish();
+}

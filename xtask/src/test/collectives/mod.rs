@@ -1,0 +1,100 @@
+//! Collective operations against a serial model in C (`tests/collectives`): every function on all kinds of
+//! communicators, and random mixes of operations under way at once.
+//!
+//! Invariant: the functions under test follow from `spec/`, so a function is tested as soon as the library has it; all
+//! cases follow from a seed, which the programs print.
+//! Not here: rules of single calls and their errors (`conformance`, `arguments`).
+
+mod calls;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::{Context, Report};
+use crate::peers::Library;
+use crate::process::{self, Outcome};
+use crate::spec::Spec;
+use crate::{Result, paths};
+
+/// Time limit of a run; it takes a few seconds.
+const LIMIT: Duration = Duration::from_secs(60);
+/// The seed without the option.
+const SEED: &str = "20260101";
+/// Programs, with the number of cases of each function and the number of batches: with few ranks, with many, and with
+/// another library, whose processes take turns of milliseconds where there are more of them than cores.
+const PROGRAMS: [(&str, [&str; 3]); 2] = [("every", ["12", "6", "2"]), ("mix", ["150", "60", "20"])];
+/// More ranks than this are many.
+const FEW: usize = 4;
+/// Numbers of ranks with our library.
+const RANKS: [usize; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+/// Numbers of ranks with another library.
+const RANKS_OF_OTHERS: [usize; 2] = [1, 2];
+/// Numbers of threads of the mixes.
+const THREADS: [&str; 2] = ["1", "3"];
+
+/// Each program with each number of ranks.
+pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
+    let spec = Spec::read(&paths::root())?;
+    let (library, header) = match context.on.as_deref() {
+        None => (Library::ferrum(context.dist()?), calls::header(&spec, false)?),
+        Some("mpich") => (Library::mpich_abi()?, calls::header(&spec, true)?),
+        Some(other) => return Err(format!("cannot run on {other}; there is mpich").into()),
+    };
+    let folder = paths::scratch("collectives").join(library.name);
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("calls.h"), header)?;
+    let ours = context.on.is_none();
+    let seed = match context.seed.as_deref() {
+        None => SEED.to_owned(),
+        Some("random") => random(),
+        Some(number) => number.to_owned(),
+    };
+    for (name, cases) in PROGRAMS {
+        let program = compile(&library, name, &folder)?;
+        for &ranks in if ours { &RANKS[..] } else { &RANKS_OF_OTHERS } {
+            let cases = cases[if !ours { 2 } else { usize::from(ranks > FEW) }];
+            let manner = if ours { "strict" } else { "tolerant" };
+            if name == "every" {
+                let test = format!("{name} {ranks}");
+                step(report, &test, || run(&library, ranks, &program, &[&seed, cases, manner]));
+                continue;
+            }
+            for threads in THREADS {
+                let test = format!("{name} {ranks} x {threads}");
+                step(report, &test, || run(&library, ranks, &program, &[&seed, cases, manner, threads]));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn step(report: &mut Report, test: &str, run: impl FnOnce() -> Result<Outcome>) {
+    if !report.selects(test) {
+        return;
+    }
+    match run() {
+        Ok(outcome) => {
+            let holds = outcome.success() && outcome.stdout.lines().any(|line| line == "No Errors");
+            report.check(test, holds, || outcome.report());
+        }
+        Err(failure) => report.fail(test, &failure.to_string()),
+    }
+}
+
+fn run(library: &Library, ranks: usize, program: &Path, arguments: &[&str]) -> Result<Outcome> {
+    process::run(library.launch(ranks, program).args(arguments), LIMIT)
+}
+
+fn compile(library: &Library, name: &str, folder: &Path) -> Result<PathBuf> {
+    let (sources, program) = (paths::root().join("tests/collectives"), folder.join(name));
+    let include = [format!("-I{}", folder.display()), format!("-I{}", sources.display())];
+    let options = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", &include[0], &include[1]];
+    library.compile(&sources.join(name).with_extension("c"), &program, &options)?;
+    Ok(program)
+}
+
+fn random() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos());
+    (now as u64 & 0xffff_ffff).to_string()
+}
