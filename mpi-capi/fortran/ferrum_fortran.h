@@ -39,8 +39,8 @@ enum { FERRUM_COMM = 1, FERRUM_TYPE = 2, FERRUM_WIN = 3 };
  * that. */
 void ferrum_fortran_procedures(int form, ferrum_procedure *first, ferrum_procedure *second);
 
-/* Records that Fortran has set the value of an attribute. */
-void ferrum_fortran_attribute(int holder, uintptr_t object, int keyval, int form);
+/* The value that this thread now sets for this key is an integer of Fortran. 0, 0, 0 ends that. */
+void ferrum_fortran_attribute(int form, int keyval, uintptr_t value);
 
 /* The value that Fortran gets for an attribute, for which C has got `found`. */
 intptr_t ferrum_fortran_value(int holder, uintptr_t object, int keyval, void *found);

@@ -26,10 +26,13 @@ type FortranDelete = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut isize, *m
 #[cfg(target_endian = "big")]
 compile_error!("the values of Fortran's INTEGER attributes need the address of the low bytes of a word");
 
-/// Copies the attributes of an object to its duplicate, according to the copy callbacks.
+/// Copies the attributes of an object to its duplicate, according to the copy callbacks. A callback may delete and
+/// replace other attributes of the object: each is copied as it then is.
 pub fn copy_all(process: &Process, from: usize, to: usize) -> Outcome {
-    let all = process.attributes.get(&process.engine.lock()).all(from);
-    for attribute in all {
+    let keys = process.attributes.get(&process.engine.lock()).keys(from);
+    for keyval in keys {
+        let attribute = process.attributes.get(&process.engine.lock()).of(from, keyval);
+        let Some(attribute) = attribute else { continue };
         if let Some(value) = copied(process, from, &attribute)? {
             process.attributes.get_mut(&mut process.engine.lock()).put(to, attribute.keyval, value);
         }

@@ -1,8 +1,8 @@
 //! What the Fortran layer (`mpi-capi/fortran`) states about callbacks and attributes, so that its routines call the
 //! functions of C by the names that tools see, with the arguments that these have.
 //!
-//! Invariant: a statement about procedures is one thread's, and holds for the call that follows. The language then is a
-//! part of the object that the call creates, and ends with it.
+//! Invariant: a statement is one thread's, and holds for the call that follows. The language then is a part of the object
+//! that the call creates or of the value that it sets, from the first moment on, and ends with it.
 //! Not here: calls of procedures (`errors`, `attributes`, `imp::op`).
 
 use core::cell::Cell;
@@ -18,7 +18,17 @@ struct Stated {
     procedures: [usize; 2],
 }
 
+/// A value of an attribute that this thread sets.
+#[derive(Clone, Copy)]
+struct StatedValue {
+    language: Language,
+    keyval: i32,
+    word: usize,
+}
+
 thread_local! {
+    static STATED_VALUE: Cell<StatedValue> =
+        const { Cell::new(StatedValue { language: Language::C, keyval: 0, word: 0 }) };
     static STATED: Cell<Stated> = const { Cell::new(Stated { language: Language::C, procedures: [0; 2] }) };
 }
 
@@ -36,13 +46,17 @@ pub extern "C" fn ferrum_fortran_procedures(form: c_int, first: usize, second: u
     STATED.set(Stated { language: Language::from_number(form), procedures: [first, second] });
 }
 
-/// States that Fortran has set the value of an attribute, which a call has just stored.
+/// The language of a value that this thread sets for a key.
+pub fn of_value(keyval: i32, word: usize) -> Language {
+    let stated = STATED_VALUE.get();
+    // A tool may set other attributes before it passes the call on.
+    if (stated.keyval, stated.word) == (keyval, word) { stated.language } else { Language::C }
+}
+
+/// States that Fortran sets this value, in a call that this thread now makes; 0 as the form ends that.
 #[unsafe(no_mangle)]
-pub extern "C" fn ferrum_fortran_attribute(_holder: c_int, object: usize, keyval: c_int, form: c_int) {
-    if let Some(process) = mpi_env::joined() {
-        let language = Language::from_number(form);
-        process.attributes.get_mut(&mut process.engine.lock()).set_language(object, keyval, language);
-    }
+pub extern "C" fn ferrum_fortran_attribute(form: c_int, keyval: c_int, word: usize) {
+    STATED_VALUE.set(StatedValue { language: Language::from_number(form), keyval, word });
 }
 
 /// The value that Fortran gets for an attribute, for which C has got `found`: the integer that Fortran has set, the value

@@ -5,11 +5,13 @@
 //! Invariant: a reader accepts any contents; what is no record is left out. Not here: who writes and reads them
 //! (mpi-stack, mpi-launch).
 
+use std::fmt;
+
 /// Environment variable with the tools of the stack, separated by `:`.
 pub const TOOLS: &str = "FERRUM_TOOLS";
-/// Environment variable with the descriptor of the file for the tool `profile`.
+/// Environment variable with the file for the tool `profile`, a [`Place`].
 pub const PROFILE_FD: &str = "FERRUM_PROFILE_FD";
-/// Environment variable with the descriptor of the file for the tool `timeline`.
+/// Environment variable with the file for the tool `timeline`, a [`Place`].
 pub const TIMELINE_FD: &str = "FERRUM_TIMELINE_FD";
 /// Environment variable with the name of the file for the tool `calls`; `%r` stands for the rank, `%p` for the process.
 pub const CALLS_FILE: &str = "FERRUM_CALLS_FILE";
@@ -20,8 +22,12 @@ pub const OWN_TOOLS: [&str; 3] = ["calls", "profile", "timeline"];
 pub const MAGIC: u64 = 0x4645_5252_5354_4B31;
 /// Words of the head.
 pub const HEAD_WORDS: usize = 8;
-/// Bytes before the records of a timeline.
-pub const TIMELINE_START: u64 = 4096;
+/// Bytes before the records of a timeline: a multiple of every size of a page.
+pub const TIMELINE_START: u64 = 1 << 16;
+/// Bytes of a part of a timeline, which a rank maps at once.
+pub const PART_BYTES: u64 = 1 << 21;
+/// Bytes of the file of a timeline where the limit of file sizes permits it; what is not written takes no room.
+pub const TIMELINE_BYTES: u64 = TIMELINE_START + (PART_BYTES << 13);
 /// Words of a row of a profile, and of a record of a timeline.
 pub const ROW_WORDS: usize = 8;
 
@@ -31,7 +37,7 @@ pub mod head {
     pub const MAGIC: usize = 0;
     /// Number of functions of the writer, which is [`mpi_core::functions::COUNT`].
     pub const FUNCTIONS: usize = 1;
-    /// The process that uses the file; others leave it alone.
+    /// The process that uses the file, also after it has executed another program; others leave it alone.
     pub const PROCESS: usize = 2;
     /// Number of records begun.
     pub const USED: usize = 3;
@@ -55,6 +61,37 @@ pub mod row {
 
 /// Bytes of the file of a profile.
 pub const PROFILE_BYTES: u64 = ((mpi_core::functions::COUNT as usize + 2) * ROW_WORDS * 8) as u64;
+
+/// A file that a rank inherits: its descriptor, and what identifies the file, as a program may have closed the descriptor
+/// and use its number for a file of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The descriptor.
+    pub descriptor: i32,
+    /// The number of the file's device.
+    pub device: u64,
+    /// The file's number on its device.
+    pub inode: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.descriptor, self.device, self.inode)
+    }
+}
+
+impl Place {
+    /// The place that a variable's value describes; `None` for another text.
+    pub fn parse(value: &str) -> Option<Place> {
+        let mut parts = value.split(':');
+        let place = Place {
+            descriptor: parts.next()?.parse().ok().filter(|descriptor| *descriptor >= 0)?,
+            device: parts.next()?.parse().ok()?,
+            inode: parts.next()?.parse().ok()?,
+        };
+        parts.next().is_none().then_some(place)
+    }
+}
 
 /// A call in a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,6 +157,15 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_are_read_as_they_were_written() {
+        let place = Place { descriptor: 7, device: u64::MAX, inode: 12 };
+        assert_eq!(Place::parse(&place.to_string()), Some(place));
+        for wrong in ["", "7", "7:1", "7:1:2:3", "-1:1:2", "7:x:2", "7:1:"] {
+            assert_eq!(Place::parse(wrong), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn events_are_read_as_they_were_written() {

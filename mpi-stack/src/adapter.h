@@ -9,12 +9,14 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+/* The positions of the arguments that describe a buffer, -1 for none, and whether it is significant at the root alone. */
 typedef struct adapter_buffer {
-    signed char address, count, datatype, partitions, root;
+    signed char address, count, datatype, partitions, at_root;
 } adapter_buffer;
 
+/* The buffers of a function, and the position of its root, or -1. */
 typedef struct adapter_buffers {
-    int count;
+    int count, root;
     const adapter_buffer *rows;
 } adapter_buffers;
 
@@ -26,13 +28,16 @@ static void *adapter_state;
 /* The library's own functions: they reach no other tool. */
 static int (*adapter_type_size)(MPI_Datatype, MPI_Count *);
 static int (*adapter_comm_rank)(MPI_Comm, int *);
+static int (*adapter_comm_test_inter)(MPI_Comm, int *);
+/* Whether the interceptor has started and has not ended. */
+static int adapter_runs;
 /* Whether this thread executes enter or leave of this place's interceptor. */
 static __thread int adapter_inside;
 
 /* Called by the stack library before the first call. */
 __attribute__((visibility("default"))) void ferrum_adapter_start(
     const ferrum_interceptor *interceptor, int count, int numbers, int (*type_size)(MPI_Datatype, MPI_Count *),
-    int (*comm_rank)(MPI_Comm, int *))
+    int (*comm_rank)(MPI_Comm, int *), int (*comm_test_inter)(MPI_Comm, int *))
 {
     static ferrum_host host;
     host.size = sizeof host;
@@ -41,21 +46,23 @@ __attribute__((visibility("default"))) void ferrum_adapter_start(
     host.functions = adapter_functions;
     adapter_type_size = type_size;
     adapter_comm_rank = comm_rank;
+    adapter_comm_test_inter = comm_test_inter;
     adapter_state = interceptor->start ? interceptor->start(&host) : NULL;
-    __atomic_store_n(&adapter_interceptor, interceptor, __ATOMIC_RELEASE);
+    adapter_interceptor = interceptor;
+    __atomic_store_n(&adapter_runs, 1, __ATOMIC_RELEASE);
 }
 
-/* Called by the stack library when the process ends. */
+/* Called by the stack library when the process ends. Calls that come later pass. */
 __attribute__((visibility("default"))) void ferrum_adapter_end(void)
 {
-    if (adapter_interceptor && adapter_interceptor->end)
+    if (__atomic_exchange_n(&adapter_runs, 0, __ATOMIC_ACQ_REL) && adapter_interceptor->end)
         adapter_interceptor->end(adapter_state);
 }
 
-/* Whether a call is the tool's own, made by its functions, or comes before it has started. */
+/* Whether a call is the tool's own, made by its functions, or comes before its start or after its end. */
 static inline int adapter_is_inside(void)
 {
-    return adapter_inside || !__atomic_load_n(&adapter_interceptor, __ATOMIC_ACQUIRE);
+    return adapter_inside || !__atomic_load_n(&adapter_runs, __ATOMIC_ACQUIRE);
 }
 
 static inline void adapter_enter(ferrum_call *call)
@@ -76,27 +83,53 @@ static inline void adapter_leave(ferrum_call *call)
     adapter_inside = 0;
 }
 
+/* Which buffers of a function with a root are significant in this process. */
+typedef struct adapter_place {
+    int known, at_root, elsewhere;
+} adapter_place;
+
+/* In the group of the root of an intercommunicator, the root passes MPI_ROOT and the others MPI_PROC_NULL. In the other
+ * group all pass the rank of the root, which may be the number of their own rank as well. */
+static inline adapter_place adapter_place_of(const ferrum_call *call, const adapter_buffers *buffers, int64_t root)
+{
+    adapter_place place = {1, 0, 1};
+    int rooted = 0, is_inter, rank;
+    for (int i = 0; i < buffers->count; i++)
+        rooted |= buffers->rows[i].at_root;
+    if (root == MPI_PROC_NULL) {
+        place.elsewhere = 0;
+    } else if (root == MPI_ROOT) {
+        place.at_root = 1;
+        place.elsewhere = !rooted;
+    } else if (rooted) {
+        MPI_Comm comm = (MPI_Comm)call->arguments[call->function->object].address;
+        place.known = adapter_comm_test_inter && adapter_comm_test_inter(comm, &is_inter) == MPI_SUCCESS &&
+                      adapter_comm_rank && adapter_comm_rank(comm, &rank) == MPI_SUCCESS;
+        place.at_root = place.known && !is_inter && rank == root;
+    }
+    return place;
+}
+
 /* The bytes of the first buffer that is significant in this process. The call has succeeded, so its arguments are
  * valid, and the library's functions raise no error. */
 static int64_t adapter_bytes(const ferrum_call *call)
 {
     const adapter_buffers *buffers = &adapter_all_buffers[call->function - adapter_functions];
     const ferrum_value *arguments = call->arguments;
+    adapter_place place = {1, 1, 1};
     if (!call->function->is_error_code || call->result.integer != MPI_SUCCESS || !adapter_type_size)
         return -1;
+    if (buffers->count && buffers->root >= 0)
+        place = adapter_place_of(call, buffers, arguments[buffers->root].integer);
+    if (!place.known)
+        return -1;
+    if (!place.at_root && !place.elsewhere)
+        return 0;
     for (int i = 0; i < buffers->count; i++) {
         const adapter_buffer *row = &buffers->rows[i];
         MPI_Count size;
-        int rank;
-        if (arguments[row->address].address == MPI_IN_PLACE)
+        if (arguments[row->address].address == MPI_IN_PLACE || !(row->at_root ? place.at_root : place.elsewhere))
             continue;
-        if (row->root >= 0) {
-            MPI_Comm comm = (MPI_Comm)arguments[call->function->object].address;
-            if (!adapter_comm_rank || adapter_comm_rank(comm, &rank) != MPI_SUCCESS)
-                return -1;
-            if (rank != arguments[row->root].integer)
-                continue;
-        }
         int64_t count = arguments[row->count].integer;
         if (row->partitions >= 0)
             count *= arguments[row->partitions].integer;

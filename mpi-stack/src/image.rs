@@ -3,7 +3,9 @@
 //! Invariant: only what lies in the object's own loaded segments is read, and only words of its writable segments and of
 //! its relocated, then protected part (RELRO) are changed. Not here: which objects there are (`objects`).
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// Symbol table entries (ELF-64).
 type Symbol = libc::Elf64_Sym;
@@ -23,16 +25,19 @@ struct Dynamic {
     value: u64,
 }
 
+const DT_NEEDED: i64 = 1;
 const DT_PLTRELSZ: i64 = 2;
 const DT_HASH: i64 = 4;
 const DT_STRTAB: i64 = 5;
 const DT_SYMTAB: i64 = 6;
 const DT_RELA: i64 = 7;
 const DT_RELASZ: i64 = 8;
+const DT_SONAME: i64 = 14;
 const DT_PLTREL: i64 = 20;
 const DT_JMPREL: i64 = 23;
 const DT_GNU_HASH: i64 = 0x6fff_fef5;
 const PT_GNU_RELRO: u32 = 0x6474_e552;
+const STT_TLS: u8 = 6;
 const STT_GNU_IFUNC: u8 = 10;
 
 /// Relocations that store the address of a symbol: by the table of procedure linkage, by the global offset table, as
@@ -53,6 +58,8 @@ pub(crate) struct Image {
     relro: Option<(usize, usize)>,
     /// The dynamic section.
     dynamic: usize,
+    /// The file, as the dynamic linker names it; empty for the program.
+    path: PathBuf,
 }
 
 impl Image {
@@ -76,7 +83,14 @@ impl Image {
             segments: segments.collect(),
             relro: headers.iter().find(|header| header.p_type == PT_GNU_RELRO).map(range),
             dynamic: range(dynamic).0,
+            // SAFETY: the dynamic linker's own text, or null.
+            path: unsafe { path_of(info.dlpi_name) },
         })
+    }
+
+    /// The file, as the dynamic linker names it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Whether an address lies in the object.
@@ -89,19 +103,44 @@ impl Image {
         self.dynamic == other.dynamic
     }
 
+    /// The values of the entries of the dynamic section with a tag.
+    fn entries(&self, tag: i64) -> impl Iterator<Item = u64> {
+        let first = self.dynamic as *const Dynamic;
+        // SAFETY: the dynamic section ends with a null tag, behind which nothing is read.
+        let all = (0..).map(move |at| unsafe { &*first.add(at) }).take_while(|entry| entry.tag != 0);
+        all.filter(move |entry| entry.tag == tag).map(|entry| entry.value)
+    }
+
     /// The value of an entry of the dynamic section.
     fn entry(&self, tag: i64) -> Option<u64> {
-        let mut at = self.dynamic as *const Dynamic;
-        loop {
-            // SAFETY: the dynamic section ends with a null tag.
-            let entry = unsafe { &*at };
-            match entry.tag {
-                0 => return None,
-                found if found == tag => return Some(entry.value),
-                // SAFETY: not the last entry.
-                _ => at = unsafe { at.add(1) },
-            }
-        }
+        self.entries(tag).next()
+    }
+
+    /// A text of the object's table of strings.
+    fn text(&self, offset: u64) -> Option<&CStr> {
+        let texts = self.pointer(DT_STRTAB)?;
+        // SAFETY: offsets come from the tables of a loaded object, and lead to its strings.
+        Some(unsafe { CStr::from_ptr((texts + offset as usize) as *const c_char) })
+    }
+
+    /// Whether the object names another one as a library that it needs.
+    pub(crate) fn needs(&self, other: &Image) -> bool {
+        let soname = other.entry(DT_SONAME).and_then(|offset| other.text(offset)).map(CStr::to_bytes);
+        let file = other.path.file_name().map(OsStr::as_bytes);
+        self.entries(DT_NEEDED).filter_map(|offset| self.text(offset)).any(|needed| {
+            let needed = needed.to_bytes();
+            let last = needed.rsplit(|byte| *byte == b'/').next();
+            soname == Some(needed) || (soname.is_none() && file == last)
+        })
+    }
+
+    /// Whether the object refers to functions of MPI by their second names.
+    pub(crate) fn calls_mpi(&self) -> bool {
+        self.relocations().any(|relocation| {
+            let symbol = self.symbol((relocation.info >> 32) as usize);
+            let name = symbol.filter(|symbol| symbol.st_shndx == 0).and_then(|symbol| self.name(symbol));
+            name.is_some_and(|name| name.to_bytes().starts_with(b"PMPI_"))
+        })
     }
 
     /// The address that an entry gives, which the dynamic linker may or may not have relocated in place.
@@ -118,9 +157,7 @@ impl Image {
     }
 
     fn name(&self, symbol: &Symbol) -> Option<&CStr> {
-        let names = self.pointer(DT_STRTAB)?;
-        // SAFETY: the names of a loaded object's symbols lie in its table of strings.
-        Some(unsafe { CStr::from_ptr((names + symbol.st_name as usize) as *const c_char) })
+        self.text(u64::from(symbol.st_name))
     }
 
     /// Number of symbols, by the hash table.
@@ -154,7 +191,7 @@ impl Image {
             let symbol = self.symbol(number)?;
             let defined = symbol.st_shndx != 0 && matches!(symbol.st_info >> 4, 1 | 2);
             let visible = matches!(symbol.st_other & 3, 0 | 3);
-            let plain = symbol.st_info & 15 != STT_GNU_IFUNC;
+            let plain = !matches!(symbol.st_info & 15, STT_GNU_IFUNC | STT_TLS);
             if !(defined && visible && plain) {
                 return None;
             }
@@ -181,7 +218,8 @@ impl Image {
         })
     }
 
-    /// Changes the references to named symbols to the addresses that a function gives for their names.
+    /// Changes the references to named symbols to the addresses that a function gives for their names. Errors: a reference
+    /// that cannot be changed.
     ///
     /// # Safety
     /// The addresses are of functions of the types that the object expects; no other thread calls the object's
@@ -190,25 +228,32 @@ impl Image {
         let mut changes: Vec<(usize, usize)> = Vec::new();
         for relocation in self.relocations() {
             let (kind, number) = (relocation.info as u32, (relocation.info >> 32) as usize);
-            if number == 0 || !ADDRESSES.contains(&kind) {
+            if number == 0 {
                 continue;
             }
             let Some(name) = self.symbol(number).and_then(|symbol| self.name(symbol)) else { continue };
+            let Some(address) = target(name.to_bytes()) else { continue };
             let place = self.base.wrapping_add(relocation.offset as usize);
             let writable = self.segments.iter().any(|(start, end, write)| *write && (*start..*end).contains(&place));
-            if let Some(address) = target(name.to_bytes()).filter(|_| writable && place % size_of::<usize>() == 0) {
-                // Only relocations of data have an addend.
-                let addend = if kind == ADDRESSES[2] { relocation.addend as usize } else { 0 };
-                changes.push((place, address.wrapping_add(addend)));
+            if !(writable && ADDRESSES.contains(&kind)) {
+                return Err(format!(
+                    "its code has a relocation of {} (type {kind}, text relocation), which would call the library and \
+                     not the tools behind it: compile all of it as position-independent code (-fPIC) and link it \
+                     without -z notext",
+                    name.to_string_lossy()
+                ));
             }
+            // Only relocations of data have an addend.
+            let addend = if kind == ADDRESSES[2] { relocation.addend as usize } else { 0 };
+            changes.push((place, address.wrapping_add(addend)));
         }
         if changes.is_empty() {
             return Ok(());
         }
         self.protect(libc::PROT_READ | libc::PROT_WRITE)?;
         for (place, address) in changes {
-            // SAFETY: an aligned word of a writable segment that holds the address of a symbol.
-            unsafe { (place as *mut usize).write_volatile(address) };
+            // SAFETY: a word of a writable segment that holds the address of a symbol; packed data is not aligned.
+            unsafe { (place as *mut usize).write_unaligned(address) };
         }
         self.protect(libc::PROT_READ)
     }
@@ -229,4 +274,14 @@ impl Image {
             _ => Err(format!("its relocations cannot be changed: {}", std::io::Error::last_os_error())),
         }
     }
+}
+
+/// # Safety
+/// A C string, or null.
+unsafe fn path_of(name: *const c_char) -> PathBuf {
+    if name.is_null() {
+        return PathBuf::new();
+    }
+    // SAFETY: the contract of this function.
+    Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(name) }.to_bytes())).to_owned()
 }

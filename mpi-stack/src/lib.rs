@@ -9,7 +9,9 @@
 //! - `stack`: the list of tools from the environment; loading and chaining them.
 //! - `image`: a loaded shared object: its symbols and relocations.
 //! - `objects`: the loaded objects of the process, and private copies of files.
+//! - `helpers`: copies of libraries that several tools share.
 //! - `typed`: tools with the typed interface of `ferrum_stack.h`, each behind a copy of the adapter.
+//! - `handlers`: what typed tools register for the end of the process.
 //! - `tools`: the tools `calls`, `profile` and `timeline`.
 //!
 //! Invariant: without `FERRUM_TOOLS` nothing is loaded or changed, and a program that has no MPI library runs as it does
@@ -20,6 +22,8 @@ mod entry;
 mod fatal;
 mod functions;
 mod generated;
+mod handlers;
+mod helpers;
 mod image;
 mod objects;
 mod stack;

@@ -32,6 +32,8 @@ pub(crate) struct Loaded {
     pub(crate) own: Image,
     /// The objects that were loaded with it, itself included.
     pub(crate) with_it: Vec<Image>,
+    /// The dynamic linker's handle.
+    pub(crate) handle: usize,
 }
 
 /// Files that keep their descriptors until all tools are loaded, so that no two copies have one name.
@@ -51,6 +53,12 @@ pub(crate) fn load(path: &Path, copies: &mut Copies) -> Result<Loaded, String> {
     }
     // SAFETY: the handle that was just counted.
     unsafe { libc::dlclose(present) };
+    load_copy(path, copies)
+}
+
+/// Loads a copy of a file, which is loaded already.
+pub(crate) fn load_copy(path: &Path, copies: &mut Copies) -> Result<Loaded, String> {
+    let before = all();
     let copy = copy(path).map_err(|error| format!("it cannot be copied into memory: {error}"))?;
     let name = CString::new(format!("/proc/self/fd/{}", copy.as_raw_fd())).map_err(|error| error.to_string())?;
     copies.0.push(copy);
@@ -75,7 +83,19 @@ fn open(name: &CStr, before: &[Image]) -> Result<Loaded, String> {
     let section = unsafe { (*dynamic).dynamic };
     let own = with_it.iter().find(|image| image.contains(section)).cloned();
     let own = own.ok_or("the system has loaded it as a part of another object")?;
-    Ok(Loaded { own, with_it })
+    Ok(Loaded { own, with_it, handle: handle as usize })
+}
+
+/// Where a reference by this name of an object that was loaded with a handle leads; 0 for nowhere.
+pub(crate) fn resolved(handle: usize, name: &CStr) -> usize {
+    // The program and the libraries that were loaded with it come first.
+    // SAFETY: a C string; the caller is this object, which was loaded with the program.
+    let global = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+    if global != 0 {
+        return global;
+    }
+    // SAFETY: a handle that is never closed, and a C string.
+    unsafe { libc::dlsym(handle as *mut c_void, name.as_ptr()) as usize }
 }
 
 /// The first fields of the dynamic linker's record of an object.

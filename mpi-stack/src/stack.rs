@@ -3,7 +3,7 @@
 //! Invariant: the last tool is chained first, so that each tool's next functions are final when its references are
 //! changed; the table of the entry points changes last. Not here: one object's references (`image`).
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -14,8 +14,10 @@ use mpi_pmpi::records::TOOLS;
 
 use crate::fatal::fatal;
 use crate::functions::{Functions, defined};
+use crate::handlers;
+use crate::helpers::Helpers;
 use crate::image::Image;
-use crate::objects::{self, Copies};
+use crate::objects::{self, Copies, Loaded};
 use crate::table;
 use crate::typed::{self, Typed};
 
@@ -26,8 +28,14 @@ unsafe extern "C" {
 
 /// A place in the stack.
 struct Layer {
-    /// The objects whose references lead to the next tools.
-    objects: Vec<Image>,
+    /// The tool as the list names it.
+    name: OsString,
+    /// The objects whose references lead to the next tools, with the handles of what they were loaded with.
+    objects: Vec<(Image, usize)>,
+    /// Those of them that came with the tool.
+    own: Vec<Image>,
+    /// The libraries that are copied for the tool.
+    helpers: Helpers,
     /// The tool's own functions by their numbers; 0 for none.
     defines: Vec<usize>,
     /// The functions behind the tool.
@@ -107,11 +115,12 @@ extern "C" fn at_end() {
     }
     let layers = STACK.get().map(|stack| &stack.layers);
     layers.into_iter().flatten().filter_map(|layer| layer.typed.as_ref()).for_each(Typed::end);
+    handlers::run();
 }
 
 /// The function behind the tool in whose code an address lies.
 pub(crate) fn next_of(address: usize, number: usize) -> Option<usize> {
-    let layer = STACK.get()?.layers.iter().find(|layer| layer.objects.iter().any(|image| image.contains(address)))?;
+    let layer = STACK.get()?.layers.iter().find(|layer| layer.objects.iter().any(|(image, _)| image.contains(address)))?;
     layer.next.get(number).copied().filter(|address| *address != 0)
 }
 
@@ -120,23 +129,25 @@ fn load(library: &Image) -> Stack {
     let list = tools_wanted();
     let mut copies = Copies::default();
     let names = list.split(|byte| *byte == b':').filter(|name| !name.is_empty()).map(OsStr::from_bytes);
-    let mut layers: Vec<Layer> = names
-        .map(|name| {
-            layer(name, &functions, &mut copies)
-                .unwrap_or_else(|why| fatal(&format!("{TOOLS}: {} cannot be used as a tool: {why}", name.display())))
-        })
-        .collect();
+    let mut layers: Vec<Layer> = Vec::new();
+    for name in names {
+        let added = layer(name, &functions, &layers, &mut copies);
+        layers.push(added.unwrap_or_else(|why| refuse(name, &why)));
+    }
     let mut next = functions.reached;
     for layer in layers.iter_mut().rev() {
         layer.next.clone_from(&next);
-        for image in &layer.objects {
-            let target = |name: &[u8]| match name.strip_prefix(b"PMPI_") {
-                Some(bare) => next.get(table::number(bare)?).copied().filter(|address| *address != 0),
-                None => (name == b"dlsym").then_some(ferrum_stack_dlsym as *const () as usize),
+        for (image, handle) in &layer.objects {
+            let typed = layer.typed.is_some();
+            let target = |name: &[u8]| match (name.strip_prefix(b"PMPI_"), name) {
+                (Some(bare), _) => next.get(table::number(bare)?).copied().filter(|address| *address != 0),
+                (None, b"dlsym") => Some(ferrum_stack_dlsym as *const () as usize),
+                (None, b"__cxa_atexit") if typed => Some(handlers::register as *const () as usize),
+                _ => layer.helpers.own(*handle, name),
             };
             // SAFETY: next functions have the types of those they replace; the tool's functions are not reached yet.
             if let Err(why) = unsafe { image.redirect(&target) } {
-                fatal(&format!("{TOOLS}: a tool cannot be used: {why}"));
+                refuse(&layer.name, &why);
             }
         }
         for (place, own) in next.iter_mut().zip(&layer.defines) {
@@ -149,32 +160,51 @@ fn load(library: &Image) -> Stack {
     Stack { first: next, layers }
 }
 
+fn refuse(name: &OsStr, why: &str) -> ! {
+    fatal(&format!("{TOOLS}: {} cannot be used as a tool: {why}", name.display()))
+}
+
 /// Loads one tool.
-fn layer(name: &OsStr, functions: &Functions, copies: &mut Copies) -> Result<Layer, String> {
+fn layer(name: &OsStr, functions: &Functions, earlier: &[Layer], copies: &mut Copies) -> Result<Layer, String> {
     if let Some(interceptor) = name.to_str().and_then(crate::tools::find) {
-        return typed_layer(interceptor, Vec::new(), functions, copies);
+        return typed_layer(Layer::of(name, Vec::new()), interceptor, functions, copies);
     }
     // Without a slash the dynamic linker would search its own folders.
     let tool = objects::load(&Path::new(".").join(name), copies)?;
-    if let Some(interceptor) = tool.own.definition(typed::SYMBOL) {
-        return typed_layer(typed::at(interceptor)?, tool.with_it, functions, copies);
-    }
+    let libraries: Vec<&Image> = earlier.iter().flat_map(|layer| &layer.own).collect();
+    let (helpers, copied) = Helpers::copy(&tool, &libraries, copies)?;
+    let interceptor = tool.own.definition(typed::SYMBOL);
     let defines = defined(&tool.own);
-    if defines.iter().all(|address| *address == 0) {
-        return Err("it defines no function of MPI".into());
+    let mut layer = Layer { helpers, own: tool.with_it.clone(), ..Layer::of(name, defines) };
+    [tool].into_iter().chain(copied).for_each(|loaded| layer.add(loaded));
+    match interceptor {
+        Some(interceptor) => typed_layer(layer, typed::at(interceptor)?, functions, copies),
+        None if layer.defines.iter().all(|address| *address == 0) => Err("it defines no function of MPI".into()),
+        None => Ok(layer),
     }
-    Ok(Layer { objects: tool.with_it, defines, next: Vec::new(), typed: None })
 }
 
-/// A tool with the typed interface, whose objects are these, behind its copy of the adapter.
+/// Puts a tool with the typed interface behind its copy of the adapter.
 fn typed_layer(
+    mut layer: Layer,
     interceptor: &'static raw::Interceptor,
-    mut objects: Vec<Image>,
     functions: &Functions,
     copies: &mut Copies,
 ) -> Result<Layer, String> {
     let (adapter, typed) = typed::load(interceptor, functions, copies)?;
-    let defines = defined(&adapter.own);
-    objects.extend(adapter.with_it);
-    Ok(Layer { objects, defines, next: Vec::new(), typed: Some(typed) })
+    layer.defines = defined(&adapter.own);
+    layer.typed = Some(typed);
+    layer.add(adapter);
+    Ok(layer)
+}
+
+impl Layer {
+    fn of(name: &OsStr, defines: Vec<usize>) -> Layer {
+        let (objects, own, next) = (Vec::new(), Vec::new(), Vec::new());
+        Layer { name: name.to_owned(), objects, own, helpers: Helpers::default(), defines, next, typed: None }
+    }
+
+    fn add(&mut self, loaded: Loaded) {
+        self.objects.extend(loaded.with_it.into_iter().map(|image| (image, loaded.handle)));
+    }
 }

@@ -18,7 +18,8 @@ pub(crate) const SYMBOL: &CStr = c"ferrum_interceptor_v1";
 /// The file of the adapter, beside the stack library.
 const ADAPTER: &str = "libferrum_adapter.so";
 
-type Start = unsafe extern "C" fn(*const raw::Interceptor, c_int, c_int, *const c_void, *const c_void);
+type Start =
+    unsafe extern "C" fn(*const raw::Interceptor, c_int, c_int, *const c_void, *const c_void, *const c_void);
 type End = unsafe extern "C" fn();
 
 /// An interceptor and its copy of the adapter.
@@ -26,8 +27,8 @@ pub(crate) struct Typed {
     interceptor: &'static raw::Interceptor,
     start: Start,
     end: End,
-    type_size: usize,
-    comm_rank: usize,
+    /// The library's functions that the adapter calls.
+    own: [usize; 3],
 }
 
 /// The interceptor at the address of a tool's variable.
@@ -67,8 +68,7 @@ pub(crate) fn load(
         start: unsafe { std::mem::transmute::<usize, Start>(start) },
         // SAFETY: as above.
         end: unsafe { std::mem::transmute::<usize, End>(end) },
-        type_size: own(b"Type_size_c"),
-        comm_rank: own(b"Comm_rank"),
+        own: [own(b"Type_size_c"), own(b"Comm_rank"), own(b"Comm_test_inter")],
     };
     Ok((adapter, typed))
 }
@@ -92,16 +92,9 @@ impl Typed {
     /// Gives the tool its start.
     pub(crate) fn start(&self) {
         let (count, numbers) = (NAMES.len() as c_int, c_int::from(mpi_core::functions::COUNT) + 1);
+        let [type_size, comm_rank, comm_test_inter] = self.own.map(|address| address as *const c_void);
         // SAFETY: the adapter's function with its own types; addresses of the library's functions, or null.
-        unsafe {
-            (self.start)(
-                self.interceptor,
-                count,
-                numbers,
-                self.type_size as *const c_void,
-                self.comm_rank as *const c_void,
-            );
-        }
+        unsafe { (self.start)(self.interceptor, count, numbers, type_size, comm_rank, comm_test_inter) };
     }
 
     /// Gives the tool its end.

@@ -7,7 +7,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
 
-use mpi_core::{Language, abi};
+use mpi_core::abi;
 use mpi_env::{Attribute, AttributeValue, Holder, KeyName, Keyval, Process};
 use mpi_errors::{Error, Result};
 
@@ -84,6 +84,8 @@ pub(super) fn free(cx: CallContext, holder: Holder, keyval: Out<i32>) -> Outcome
 /// Sets a value. An earlier value is deleted first, as the standard requires.
 pub(super) fn set(cx: CallContext, holder: Holder, object: usize, keyval: i32, value: *mut c_void) -> Outcome {
     not_predefined(keyval)?;
+    let word = value.expose_provenance();
+    let value = AttributeValue::new(word, fortran_language::of_value(keyval, word));
     let CallContext { process, guard, .. } = cx;
     let all = process.attributes.get(&guard);
     let of = all.keyval_to_set(holder, keyval)?;
@@ -92,7 +94,6 @@ pub(super) fn set(cx: CallContext, holder: Holder, object: usize, keyval: i32, v
     if let Some(before) = before {
         attributes::delete(process, object, &Attribute { keyval, value: before, of })?;
     }
-    let value = AttributeValue::new(value.expose_provenance(), Language::C);
     process.attributes.get_mut(&mut process.engine.lock()).put(object, keyval, value);
     Ok(())
 }

@@ -181,14 +181,6 @@ impl Attributes {
         }
     }
 
-    /// Records that Fortran has set the value of an object that C has just stored. Does nothing if there is none.
-    pub fn set_language(&mut self, object: usize, number: i32, language: Language) {
-        let values = self.values.get_mut(&object).into_iter().flatten();
-        if let Some(found) = values.into_iter().find(|each| each.keyval == number) {
-            *found = Stored::new(number, AttributeValue::new(found.value.word, language));
-        }
-    }
-
     /// Removes a value from an object; returns whether the object had it.
     pub fn take(&mut self, object: usize, number: i32) -> bool {
         let Some(values) = self.values.get_mut(&object) else { return false };
@@ -209,10 +201,14 @@ impl Attributes {
         self.attribute(self.values.get(&object)?.last()?)
     }
 
-    /// All values of an object, in the order in which they were set.
-    pub fn all(&self, object: usize) -> Vec<Attribute> {
-        let values = self.values.get(&object).into_iter().flatten();
-        values.filter_map(|each| self.attribute(each)).collect()
+    /// The keys of all values of an object, in the order in which they were set.
+    pub fn keys(&self, object: usize) -> Vec<i32> {
+        self.values.get(&object).into_iter().flatten().map(|each| each.keyval).collect()
+    }
+
+    /// The value of an object for a key, with the key's callbacks.
+    pub fn of(&self, object: usize, number: i32) -> Option<Attribute> {
+        self.attribute(self.values.get(&object)?.iter().find(|each| each.keyval == number)?)
     }
 
     fn attribute(&self, stored: &Stored) -> Option<Attribute> {
@@ -300,8 +296,9 @@ mod tests {
         all.put(1, a, word(10));
         all.put(1, b, word(20));
         all.put(1, a, word(11));
-        let values: Vec<_> = all.all(1).iter().map(|each| (each.keyval, each.value.word)).collect();
-        assert_eq!(values, [(b, 20), (a, 11)]);
+        assert_eq!(all.keys(1), [b, a]);
+        assert_eq!(all.of(1, a), Some(Attribute { keyval: a, value: word(11), of: KEYVAL }));
+        assert_eq!((all.of(1, b).map(|each| each.value.word), all.of(2, a)), (Some(20), None));
         assert_eq!((all.get(1, a), all.get(2, a)), (Some(word(11)), None));
     }
 
@@ -311,7 +308,7 @@ mod tests {
         let key = all.create(KEYVAL).expect("room");
         all.put(1, key, word(10));
         assert_eq!(all.get(1, key).map(|value| value.in_c()), Some(10));
-        all.set_language(1, key, Language::FortranAddress);
+        all.put(1, key, AttributeValue::new(10, Language::FortranAddress));
         let value = all.get(1, key).expect("set");
         assert_eq!((value.word, value.language), (10, Language::FortranAddress));
         assert!(value.in_c() > 4096 && all.get(1, key) == Some(value));

@@ -109,7 +109,7 @@ fn process_of(stat: &str) -> Option<(&'static str, f64)> {
 }
 
 /// "0, 2-4" for the ranks 0, 2, 3 and 4; they come in their order.
-fn ranges(ranks: &[u32]) -> String {
+pub(super) fn ranges(ranks: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for rank in ranks {
         match parts.last_mut() {

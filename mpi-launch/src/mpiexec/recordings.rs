@@ -8,18 +8,19 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use mpi_core::functions;
 use mpi_pmpi::records::{
-    Event, HEAD_WORDS, MAGIC, PROFILE_BYTES, PROFILE_FD, ROW_WORDS, TIMELINE_FD, TIMELINE_START, head,
+    Event, HEAD_WORDS, MAGIC, PART_BYTES, PROFILE_BYTES, PROFILE_FD, Place, ROW_WORDS, TIMELINE_BYTES, TIMELINE_FD,
+    TIMELINE_START, head,
 };
 
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
-use super::{profile_table, trace_json};
+use super::{activity, profile_table, trace_json};
 use crate::args::Options;
 
 /// The files of a job; without the options none.
@@ -54,7 +55,7 @@ impl Recordings {
             let trace = File::create(path).map_err(refuse)?;
             let beside = |_| {
                 let file = unnamed(path)?;
-                file.set_len(TIMELINE_START)?;
+                make_longest(&file)?;
                 Ok(file)
             };
             recordings.timelines = (0..ranks).map(beside).collect::<io::Result<_>>().map_err(refuse)?;
@@ -64,39 +65,92 @@ impl Recordings {
     }
 
     /// What a rank is started with.
-    pub(super) fn of_rank(&self, rank: u32) -> OfRank<'_> {
+    pub(super) fn of_rank(&self, rank: u32) -> io::Result<OfRank<'_>> {
         let mut own = OfRank::default();
         for (files, variable) in [(&self.profiles, PROFILE_FD), (&self.timelines, TIMELINE_FD)] {
             if let Some(file) = files.get(rank as usize) {
+                let status = file.metadata()?;
+                let place = Place { descriptor: file.as_raw_fd(), device: status.dev(), inode: status.ino() };
                 own.files.push(file.as_fd());
-                own.variables.push((variable, file.as_raw_fd().to_string()));
+                own.variables.push((variable, place.to_string()));
             }
         }
-        own
+        Ok(own)
     }
 
     /// Writes the trace and returns the table of the profile, empty without one; a sentence on what could not be
     /// written.
     pub(super) fn finish(mut self, plan: &Plan<'_>, reporter: Reporter) -> (String, Option<String>) {
         let mut table = String::new();
+        let mut absent = Vec::new();
         if !self.profiles.is_empty() {
             let rows = self.profiles.iter_mut().map(|file| profile(file).unwrap_or_default()).collect::<Vec<_>>();
             table = profile_table::text(&rows);
+            absent.push(("--profile", ranks_where(rows.iter().map(Vec::is_empty))));
         }
-        let Some((path, trace)) = self.trace else { return (table, None) };
         let mut ranks = Vec::new();
         for (rank, file) in self.timelines.into_iter().enumerate() {
             let program = plan.program_of(rank as u32).to_string_lossy().into_owned();
             let events = Timeline::new(file).unwrap_or_default();
             if events.lost > 0 {
-                reporter.warn(&format!("--trace: {} calls of rank {rank} are not in it: no room", events.lost));
+                let calls = if events.lost == 1 { "call" } else { "calls" };
+                let is = if events.lost == 1 { "is" } else { "are" };
+                reporter.warn(&format!("--trace: {} {calls} of rank {rank} {is} not in it: no room", events.lost));
             }
             ranks.push((program, events));
         }
+        if self.trace.is_some() {
+            absent.push(("--trace", ranks_where(ranks.iter().map(|(_, events)| events.from.is_none()))));
+        }
+        warnings(&absent).iter().for_each(|warning| reporter.warn(warning));
+        let Some((path, trace)) = self.trace else { return (table, None) };
         let first = ranks.iter().filter_map(|(_, events)| events.next.as_ref()).map(|event| event.start_ns).min();
         match trace_json::write(trace, first.unwrap_or(0), ranks) {
             Ok(()) => (table, None),
             Err(error) => (table, Some(format!("--trace {path:?} could not be written: {error}"))),
+        }
+    }
+}
+
+/// The ranks for which a statement is true.
+fn ranks_where(states: impl Iterator<Item = bool>) -> Vec<u32> {
+    states.zip(0..).filter_map(|(state, rank)| state.then_some(rank)).collect()
+}
+
+/// A sentence for each list of ranks that are absent from the outputs of options.
+fn warnings(absent: &[(&str, Vec<u32>)]) -> Vec<String> {
+    let sentence = |options: &str, ranks: &[u32]| {
+        let (s, are, they) = if ranks.len() == 1 { ("", "is", "it") } else { ("s", "are", "they") };
+        format!(
+            "{options}: rank{s} {} {are} not recorded: {they} called no function of MPI, or reached the library without \
+             the tools (a script that starts a statically linked program, removes LD_PRELOAD from the environment or \
+             closes descriptors)",
+            activity::ranges(ranks)
+        )
+    };
+    match absent {
+        [(one, ranks), (other, same)] if ranks == same && !ranks.is_empty() => {
+            vec![sentence(&format!("{one} and {other}"), ranks)]
+        }
+        lists => {
+            let lists = lists.iter().filter(|(_, ranks)| !ranks.is_empty());
+            lists.map(|(option, ranks)| sentence(option, ranks)).collect()
+        }
+    }
+}
+
+/// Makes the file of a timeline as long as the limits permit. What is not written takes no room.
+fn make_longest(file: &File) -> io::Result<()> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: stores the limit in the structure.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0;
+    let mut bytes = TIMELINE_BYTES.min(if known { limit.rlim_cur } else { TIMELINE_BYTES });
+    loop {
+        match file.set_len(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge && bytes > TIMELINE_START + PART_BYTES => {
+                bytes = TIMELINE_START + (bytes - TIMELINE_START) / 2;
+            }
+            outcome => return outcome,
         }
     }
 }
@@ -194,6 +248,16 @@ impl Iterator for Timeline {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[test]
+    fn ranks_that_are_not_recorded_are_named() {
+        assert!(warnings(&[("--profile", vec![])]).is_empty());
+        let one = warnings(&[("--trace", vec![3])]);
+        assert!(one.len() == 1 && one[0].starts_with("--trace: rank 3 is not recorded: it called "), "{one:?}");
+        let both = warnings(&[("--profile", vec![0, 2, 3]), ("--trace", vec![0, 2, 3])]);
+        assert!(both.len() == 1 && both[0].starts_with("--profile and --trace: ranks 0, 2-3 are not "), "{both:?}");
+        assert_eq!(warnings(&[("--profile", vec![1]), ("--trace", vec![0, 1])]).len(), 2);
+    }
 
     #[test]
     fn a_file_that_no_rank_has_used_or_that_is_cut_off_has_no_rows() {

@@ -64,7 +64,7 @@ impl Starter<'_> {
         let place = Attachment { fd, job_id: self.job.id(), rank, size: self.plan.ranks, appnum };
         // For programs of other libraries.
         let (connection, variables) = self.pmi.add(appnum)?;
-        let recorded = self.recordings.of_rank(rank);
+        let recorded = self.recordings.of_rank(rank).map_err(Refusal::System)?;
         let handed_down: Vec<_> = memory.into_iter().chain([connection.as_fd()]).chain(recorded.files).collect();
         let place = mpi_wireup::to_variables(&place).into_iter();
         let variables: Vec<_> = place.chain(variables).chain(recorded.variables).collect();

@@ -42,7 +42,7 @@ static const ferrum_parameter parameters_Accumulate[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Accumulate[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Accumulate[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Accumulate_c[] = {
     {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"origin_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -54,7 +54,7 @@ static const ferrum_parameter parameters_Accumulate_c[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Accumulate_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Accumulate_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Add_error_class[] = {
     {"errorclass", "ERROR_CLASS", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
@@ -83,7 +83,7 @@ static const ferrum_parameter parameters_Allgather[] = {
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Allgather[] = {{0, 1, 2, -1, -1}, {3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Allgather[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Allgather_c[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -93,7 +93,7 @@ static const ferrum_parameter parameters_Allgather_c[] = {
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Allgather_c[] = {{0, 1, 2, -1, -1}, {3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Allgather_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Alloc_mem[] = {
     {"size", "ALLOC_MEM_NUM_BYTES", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
@@ -107,7 +107,7 @@ static const ferrum_parameter parameters_Allreduce[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Allreduce[] = {{0, 2, 3, -1, -1}, {1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_Allreduce[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Allreduce_c[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -116,7 +116,7 @@ static const ferrum_parameter parameters_Allreduce_c[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Allreduce_c[] = {{0, 2, 3, -1, -1}, {1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_Allreduce_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Alltoall[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -126,7 +126,7 @@ static const ferrum_parameter parameters_Alltoall[] = {
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Alltoall[] = {{0, 1, 2, -1, -1}, {3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Alltoall[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Alltoall_c[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -136,7 +136,7 @@ static const ferrum_parameter parameters_Alltoall_c[] = {
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Alltoall_c[] = {{0, 1, 2, -1, -1}, {3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Alltoall_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Attr_delete[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"keyval", "KEYVAL", "int", FERRUM_INT, FERRUM_IN},
@@ -162,7 +162,7 @@ static const ferrum_parameter parameters_Bcast[] = {
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Bcast[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Bcast[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Bcast_c[] = {
     {"buffer", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -170,7 +170,7 @@ static const ferrum_parameter parameters_Bcast_c[] = {
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Bcast_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Bcast_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Bsend[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -179,7 +179,7 @@ static const ferrum_parameter parameters_Bsend[] = {
     {"tag", "TAG", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Bsend[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Bsend[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Bsend_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -188,7 +188,7 @@ static const ferrum_parameter parameters_Bsend_c[] = {
     {"tag", "TAG", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Bsend_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Bsend_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Bsend_init[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -198,7 +198,7 @@ static const ferrum_parameter parameters_Bsend_init[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Bsend_init[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Bsend_init[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Bsend_init_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -208,7 +208,7 @@ static const ferrum_parameter parameters_Bsend_init_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Bsend_init_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Bsend_init_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Buffer_attach[] = {
     {"buffer", "RAW_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_IN},
     {"size", "POLYNUM_BYTES_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -644,7 +644,7 @@ static const ferrum_parameter parameters_File_iread[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iread[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iread_all[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -652,7 +652,7 @@ static const ferrum_parameter parameters_File_iread_all[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread_all[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iread_all[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iread_all_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -660,7 +660,7 @@ static const ferrum_parameter parameters_File_iread_all_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread_all_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iread_all_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iread_at[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -669,7 +669,7 @@ static const ferrum_parameter parameters_File_iread_at[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread_at[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_iread_at[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_iread_at_all[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -678,7 +678,7 @@ static const ferrum_parameter parameters_File_iread_at_all[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread_at_all[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_iread_at_all[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_iread_at_all_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -687,7 +687,7 @@ static const ferrum_parameter parameters_File_iread_at_all_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread_at_all_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_iread_at_all_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_iread_at_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -696,7 +696,7 @@ static const ferrum_parameter parameters_File_iread_at_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread_at_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_iread_at_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_iread_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -704,7 +704,7 @@ static const ferrum_parameter parameters_File_iread_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iread_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iread_shared[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -712,7 +712,7 @@ static const ferrum_parameter parameters_File_iread_shared[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread_shared[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iread_shared[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iread_shared_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -720,7 +720,7 @@ static const ferrum_parameter parameters_File_iread_shared_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iread_shared_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iread_shared_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -728,7 +728,7 @@ static const ferrum_parameter parameters_File_iwrite[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iwrite[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite_all[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -736,7 +736,7 @@ static const ferrum_parameter parameters_File_iwrite_all[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite_all[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iwrite_all[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite_all_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -744,7 +744,7 @@ static const ferrum_parameter parameters_File_iwrite_all_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite_all_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iwrite_all_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite_at[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -753,7 +753,7 @@ static const ferrum_parameter parameters_File_iwrite_at[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite_at[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_iwrite_at[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite_at_all[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -762,7 +762,7 @@ static const ferrum_parameter parameters_File_iwrite_at_all[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite_at_all[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_iwrite_at_all[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite_at_all_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -771,7 +771,7 @@ static const ferrum_parameter parameters_File_iwrite_at_all_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite_at_all_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_iwrite_at_all_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite_at_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -780,7 +780,7 @@ static const ferrum_parameter parameters_File_iwrite_at_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite_at_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_iwrite_at_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -788,7 +788,7 @@ static const ferrum_parameter parameters_File_iwrite_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iwrite_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite_shared[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -796,7 +796,7 @@ static const ferrum_parameter parameters_File_iwrite_shared[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite_shared[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iwrite_shared[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_iwrite_shared_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -804,7 +804,7 @@ static const ferrum_parameter parameters_File_iwrite_shared_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_iwrite_shared_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_iwrite_shared_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_open[] = {
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"filename", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
@@ -823,7 +823,7 @@ static const ferrum_parameter parameters_File_read[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_all[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -831,21 +831,21 @@ static const ferrum_parameter parameters_File_read_all[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_all[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_all[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_all_begin[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM", "int", FERRUM_INT, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_read_all_begin[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_all_begin[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_all_begin_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_read_all_begin_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_all_begin_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_all_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -853,7 +853,7 @@ static const ferrum_parameter parameters_File_read_all_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_all_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_all_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_all_end[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "RAW_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -867,7 +867,7 @@ static const ferrum_parameter parameters_File_read_at[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_at[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_read_at[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_read_at_all[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -876,7 +876,7 @@ static const ferrum_parameter parameters_File_read_at_all[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_at_all[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_read_at_all[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_read_at_all_begin[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -884,7 +884,7 @@ static const ferrum_parameter parameters_File_read_at_all_begin[] = {
     {"count", "POLYXFER_NUM_ELEM", "int", FERRUM_INT, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_read_at_all_begin[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_read_at_all_begin[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_read_at_all_begin_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -892,7 +892,7 @@ static const ferrum_parameter parameters_File_read_at_all_begin_c[] = {
     {"count", "POLYXFER_NUM_ELEM", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_read_at_all_begin_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_read_at_all_begin_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_read_at_all_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -901,7 +901,7 @@ static const ferrum_parameter parameters_File_read_at_all_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_at_all_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_read_at_all_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_read_at_all_end[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "RAW_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -915,7 +915,7 @@ static const ferrum_parameter parameters_File_read_at_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_at_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_read_at_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_read_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -923,7 +923,7 @@ static const ferrum_parameter parameters_File_read_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_ordered[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -931,21 +931,21 @@ static const ferrum_parameter parameters_File_read_ordered[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_ordered[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_ordered[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_ordered_begin[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM", "int", FERRUM_INT, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_read_ordered_begin[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_ordered_begin[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_ordered_begin_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_read_ordered_begin_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_ordered_begin_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_ordered_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -953,7 +953,7 @@ static const ferrum_parameter parameters_File_read_ordered_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_ordered_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_ordered_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_ordered_end[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "RAW_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -966,7 +966,7 @@ static const ferrum_parameter parameters_File_read_shared[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_shared[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_shared[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_read_shared_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -974,7 +974,7 @@ static const ferrum_parameter parameters_File_read_shared_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_read_shared_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_read_shared_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_seek[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -1022,7 +1022,7 @@ static const ferrum_parameter parameters_File_write[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_all[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1030,21 +1030,21 @@ static const ferrum_parameter parameters_File_write_all[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_all[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_all[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_all_begin[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM", "int", FERRUM_INT, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_write_all_begin[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_all_begin[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_all_begin_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_write_all_begin_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_all_begin_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_all_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1052,7 +1052,7 @@ static const ferrum_parameter parameters_File_write_all_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_all_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_all_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_all_end[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "RAW_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1066,7 +1066,7 @@ static const ferrum_parameter parameters_File_write_at[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_at[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_write_at[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_write_at_all[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -1075,7 +1075,7 @@ static const ferrum_parameter parameters_File_write_at_all[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_at_all[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_write_at_all[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_write_at_all_begin[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -1083,7 +1083,7 @@ static const ferrum_parameter parameters_File_write_at_all_begin[] = {
     {"count", "POLYXFER_NUM_ELEM", "int", FERRUM_INT, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_write_at_all_begin[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_write_at_all_begin[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_write_at_all_begin_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -1091,7 +1091,7 @@ static const ferrum_parameter parameters_File_write_at_all_begin_c[] = {
     {"count", "POLYXFER_NUM_ELEM", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_write_at_all_begin_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_write_at_all_begin_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_write_at_all_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"offset", "OFFSET", "MPI_Offset", FERRUM_INT64, FERRUM_IN},
@@ -1100,7 +1100,7 @@ static const ferrum_parameter parameters_File_write_at_all_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_at_all_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_write_at_all_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_write_at_all_end[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "RAW_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1114,7 +1114,7 @@ static const ferrum_parameter parameters_File_write_at_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_at_c[] = {{2, 3, 4, -1, -1}};
+static const adapter_buffer buffers_File_write_at_c[] = {{2, 3, 4, -1, 0}};
 static const ferrum_parameter parameters_File_write_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1122,7 +1122,7 @@ static const ferrum_parameter parameters_File_write_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_ordered[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1130,21 +1130,21 @@ static const ferrum_parameter parameters_File_write_ordered[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_ordered[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_ordered[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_ordered_begin[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM", "int", FERRUM_INT, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_write_ordered_begin[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_ordered_begin[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_ordered_begin_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_File_write_ordered_begin_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_ordered_begin_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_ordered_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1152,7 +1152,7 @@ static const ferrum_parameter parameters_File_write_ordered_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_ordered_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_ordered_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_ordered_end[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "RAW_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1165,7 +1165,7 @@ static const ferrum_parameter parameters_File_write_shared[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_shared[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_shared[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_File_write_shared_c[] = {
     {"fh", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
     {"buf", "FILE_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1173,7 +1173,7 @@ static const ferrum_parameter parameters_File_write_shared_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_File_write_shared_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_File_write_shared_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Finalized[] = {
     {"flag", "LOGICAL", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
@@ -1190,7 +1190,7 @@ static const ferrum_parameter parameters_Gather[] = {
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Gather[] = {{0, 1, 2, -1, -1}, {3, 4, 5, -1, 6}};
+static const adapter_buffer buffers_Gather[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 1}};
 static const ferrum_parameter parameters_Gather_c[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1201,7 +1201,7 @@ static const ferrum_parameter parameters_Gather_c[] = {
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Gather_c[] = {{0, 1, 2, -1, -1}, {3, 4, 5, -1, 6}};
+static const adapter_buffer buffers_Gather_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 1}};
 static const ferrum_parameter parameters_Get[] = {
     {"origin_addr", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1212,7 +1212,7 @@ static const ferrum_parameter parameters_Get[] = {
     {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Get[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Get[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Get_accumulate[] = {
     {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1227,7 +1227,7 @@ static const ferrum_parameter parameters_Get_accumulate[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Get_accumulate[] = {{0, 1, 2, -1, -1}, {3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Get_accumulate[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Get_accumulate_c[] = {
     {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"origin_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1242,7 +1242,7 @@ static const ferrum_parameter parameters_Get_accumulate_c[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Get_accumulate_c[] = {{0, 1, 2, -1, -1}, {3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Get_accumulate_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Get_address[] = {
     {"location", "RAW_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"address", "DISPLACEMENT", "MPI_Aint *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -1257,7 +1257,7 @@ static const ferrum_parameter parameters_Get_c[] = {
     {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Get_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Get_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Get_count[] = {
     {"status", "STATUS", "const MPI_Status *", FERRUM_ADDRESS, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
@@ -1434,7 +1434,7 @@ static const ferrum_parameter parameters_Ibsend[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Ibsend[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Ibsend[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Ibsend_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1444,7 +1444,7 @@ static const ferrum_parameter parameters_Ibsend_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Ibsend_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Ibsend_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Improbe[] = {
     {"source", "RANK_SOURCE", "int", FERRUM_INT, FERRUM_IN},
     {"tag", "TAG_ANY", "int", FERRUM_INT, FERRUM_IN},
@@ -1460,7 +1460,7 @@ static const ferrum_parameter parameters_Imrecv[] = {
     {"message", "MESSAGE", "MPI_Message *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Imrecv[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Imrecv[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Imrecv_c[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1468,7 +1468,7 @@ static const ferrum_parameter parameters_Imrecv_c[] = {
     {"message", "MESSAGE", "MPI_Message *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Imrecv_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Imrecv_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Info_c2f[] = {
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
 };
@@ -1586,7 +1586,7 @@ static const ferrum_parameter parameters_Irecv[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Irecv[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Irecv[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Irecv_c[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1596,7 +1596,7 @@ static const ferrum_parameter parameters_Irecv_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Irecv_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Irecv_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Irsend[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1606,7 +1606,7 @@ static const ferrum_parameter parameters_Irsend[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Irsend[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Irsend[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Irsend_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1616,7 +1616,7 @@ static const ferrum_parameter parameters_Irsend_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Irsend_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Irsend_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Is_thread_main[] = {
     {"flag", "LOGICAL", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
@@ -1629,7 +1629,7 @@ static const ferrum_parameter parameters_Isend[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Isend[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Isend[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Isend_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1639,7 +1639,7 @@ static const ferrum_parameter parameters_Isend_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Isend_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Isend_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Isendrecv[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1654,7 +1654,7 @@ static const ferrum_parameter parameters_Isendrecv[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Isendrecv[] = {{0, 1, 2, -1, -1}, {5, 6, 7, -1, -1}};
+static const adapter_buffer buffers_Isendrecv[] = {{0, 1, 2, -1, 0}, {5, 6, 7, -1, 0}};
 static const ferrum_parameter parameters_Isendrecv_c[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1669,7 +1669,7 @@ static const ferrum_parameter parameters_Isendrecv_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Isendrecv_c[] = {{0, 1, 2, -1, -1}, {5, 6, 7, -1, -1}};
+static const adapter_buffer buffers_Isendrecv_c[] = {{0, 1, 2, -1, 0}, {5, 6, 7, -1, 0}};
 static const ferrum_parameter parameters_Isendrecv_replace[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1681,7 +1681,7 @@ static const ferrum_parameter parameters_Isendrecv_replace[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Isendrecv_replace[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Isendrecv_replace[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Isendrecv_replace_c[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1693,7 +1693,7 @@ static const ferrum_parameter parameters_Isendrecv_replace_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Isendrecv_replace_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Isendrecv_replace_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Issend[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1703,7 +1703,7 @@ static const ferrum_parameter parameters_Issend[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Issend[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Issend[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Issend_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1713,7 +1713,7 @@ static const ferrum_parameter parameters_Issend_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Issend_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Issend_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Keyval_create[] = {
     {"copy_fn", "FUNCTION", "MPI_Copy_function *", FERRUM_FUNCTION, FERRUM_IN},
     {"delete_fn", "FUNCTION", "MPI_Delete_function *", FERRUM_FUNCTION, FERRUM_IN},
@@ -1749,7 +1749,7 @@ static const ferrum_parameter parameters_Mrecv[] = {
     {"message", "MESSAGE", "MPI_Message *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Mrecv[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Mrecv[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Mrecv_c[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1757,7 +1757,7 @@ static const ferrum_parameter parameters_Mrecv_c[] = {
     {"message", "MESSAGE", "MPI_Message *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Mrecv_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Mrecv_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Op_c2f[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
 };
@@ -1796,7 +1796,7 @@ static const ferrum_parameter parameters_Pack[] = {
     {"position", "POLYDISPLACEMENT_COUNT", "int *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Pack[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Pack[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Pack_c[] = {
     {"inbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"incount", "POLYDTYPE_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1806,7 +1806,7 @@ static const ferrum_parameter parameters_Pack_c[] = {
     {"position", "POLYDISPLACEMENT_COUNT", "MPI_Count *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Pack_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Pack_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Pack_external[] = {
     {"datarep", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
     {"inbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1816,7 +1816,7 @@ static const ferrum_parameter parameters_Pack_external[] = {
     {"outsize", "POLYDTYPE_PACK_SIZE", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
     {"position", "POLYLOCATION", "MPI_Aint *", FERRUM_ADDRESS, FERRUM_INOUT},
 };
-static const adapter_buffer buffers_Pack_external[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_Pack_external[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Pack_external_c[] = {
     {"datarep", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
     {"inbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -1826,7 +1826,7 @@ static const ferrum_parameter parameters_Pack_external_c[] = {
     {"outsize", "POLYDTYPE_PACK_SIZE", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"position", "POLYLOCATION", "MPI_Count *", FERRUM_ADDRESS, FERRUM_INOUT},
 };
-static const adapter_buffer buffers_Pack_external_c[] = {{1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_Pack_external_c[] = {{1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Pack_external_size[] = {
     {"datarep", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
     {"incount", "POLYDTYPE_NUM_ELEM", "int", FERRUM_INT, FERRUM_IN},
@@ -1885,7 +1885,7 @@ static const ferrum_parameter parameters_Precv_init[] = {
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Precv_init[] = {{0, 2, 3, 1, -1}};
+static const adapter_buffer buffers_Precv_init[] = {{0, 2, 3, 1, 0}};
 static const ferrum_parameter parameters_Probe[] = {
     {"source", "RANK_SOURCE", "int", FERRUM_INT, FERRUM_IN},
     {"tag", "TAG_ANY", "int", FERRUM_INT, FERRUM_IN},
@@ -1903,7 +1903,7 @@ static const ferrum_parameter parameters_Psend_init[] = {
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Psend_init[] = {{0, 2, 3, 1, -1}};
+static const adapter_buffer buffers_Psend_init[] = {{0, 2, 3, 1, 0}};
 static const ferrum_parameter parameters_Put[] = {
     {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1914,7 +1914,7 @@ static const ferrum_parameter parameters_Put[] = {
     {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Put[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Put[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Put_c[] = {
     {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"origin_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1925,7 +1925,7 @@ static const ferrum_parameter parameters_Put_c[] = {
     {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Put_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Put_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Query_thread[] = {
     {"provided", "THREAD_LEVEL", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
@@ -1938,7 +1938,7 @@ static const ferrum_parameter parameters_Recv[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Recv[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Recv[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Recv_c[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1948,7 +1948,7 @@ static const ferrum_parameter parameters_Recv_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Recv_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Recv_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Recv_init[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1958,7 +1958,7 @@ static const ferrum_parameter parameters_Recv_init[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Recv_init[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Recv_init[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Recv_init_c[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -1968,7 +1968,7 @@ static const ferrum_parameter parameters_Recv_init_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Recv_init_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Recv_init_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Reduce[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -1978,7 +1978,7 @@ static const ferrum_parameter parameters_Reduce[] = {
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Reduce[] = {{0, 2, 3, -1, -1}, {1, 2, 3, -1, 5}};
+static const adapter_buffer buffers_Reduce[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 1}};
 static const ferrum_parameter parameters_Reduce_c[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -1988,7 +1988,7 @@ static const ferrum_parameter parameters_Reduce_c[] = {
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Reduce_c[] = {{0, 2, 3, -1, -1}, {1, 2, 3, -1, 5}};
+static const adapter_buffer buffers_Reduce_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 1}};
 static const ferrum_parameter parameters_Reduce_local[] = {
     {"inbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"inoutbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
@@ -1996,7 +1996,7 @@ static const ferrum_parameter parameters_Reduce_local[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Reduce_local[] = {{0, 2, 3, -1, -1}, {1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_Reduce_local[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Reduce_local_c[] = {
     {"inbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"inoutbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
@@ -2004,7 +2004,7 @@ static const ferrum_parameter parameters_Reduce_local_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Reduce_local_c[] = {{0, 2, 3, -1, -1}, {1, 2, 3, -1, -1}};
+static const adapter_buffer buffers_Reduce_local_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Register_datarep[] = {
     {"datarep", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
     {"read_conversion_fn", "CONVERSION_FUNCTION", "MPI_Datarep_conversion_function *", FERRUM_FUNCTION, FERRUM_IN},
@@ -2076,7 +2076,7 @@ static const ferrum_parameter parameters_Rsend[] = {
     {"tag", "TAG", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Rsend[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Rsend[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Rsend_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -2085,7 +2085,7 @@ static const ferrum_parameter parameters_Rsend_c[] = {
     {"tag", "TAG", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Rsend_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Rsend_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Rsend_init[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -2095,7 +2095,7 @@ static const ferrum_parameter parameters_Rsend_init[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Rsend_init[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Rsend_init[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Rsend_init_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -2105,7 +2105,7 @@ static const ferrum_parameter parameters_Rsend_init_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Rsend_init_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Rsend_init_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Scatter[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -2116,7 +2116,7 @@ static const ferrum_parameter parameters_Scatter[] = {
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Scatter[] = {{0, 1, 2, -1, 6}, {3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Scatter[] = {{0, 1, 2, -1, 1}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Scatter_c[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -2127,7 +2127,7 @@ static const ferrum_parameter parameters_Scatter_c[] = {
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Scatter_c[] = {{0, 1, 2, -1, 6}, {3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Scatter_c[] = {{0, 1, 2, -1, 1}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Send[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -2136,7 +2136,7 @@ static const ferrum_parameter parameters_Send[] = {
     {"tag", "TAG", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Send[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Send[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Send_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -2145,7 +2145,7 @@ static const ferrum_parameter parameters_Send_c[] = {
     {"tag", "TAG", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Send_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Send_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Send_init[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -2155,7 +2155,7 @@ static const ferrum_parameter parameters_Send_init[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Send_init[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Send_init[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Send_init_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -2165,7 +2165,7 @@ static const ferrum_parameter parameters_Send_init_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Send_init_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Send_init_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Sendrecv[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -2180,7 +2180,7 @@ static const ferrum_parameter parameters_Sendrecv[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Sendrecv[] = {{0, 1, 2, -1, -1}, {5, 6, 7, -1, -1}};
+static const adapter_buffer buffers_Sendrecv[] = {{0, 1, 2, -1, 0}, {5, 6, 7, -1, 0}};
 static const ferrum_parameter parameters_Sendrecv_c[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -2195,7 +2195,7 @@ static const ferrum_parameter parameters_Sendrecv_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Sendrecv_c[] = {{0, 1, 2, -1, -1}, {5, 6, 7, -1, -1}};
+static const adapter_buffer buffers_Sendrecv_c[] = {{0, 1, 2, -1, 0}, {5, 6, 7, -1, 0}};
 static const ferrum_parameter parameters_Sendrecv_replace[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -2207,7 +2207,7 @@ static const ferrum_parameter parameters_Sendrecv_replace[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Sendrecv_replace[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Sendrecv_replace[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Sendrecv_replace_c[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -2219,7 +2219,7 @@ static const ferrum_parameter parameters_Sendrecv_replace_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Sendrecv_replace_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Sendrecv_replace_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Session_attach_buffer[] = {
     {"session", "SESSION", "MPI_Session", FERRUM_HANDLE, FERRUM_IN},
     {"buffer", "RAW_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -2312,7 +2312,7 @@ static const ferrum_parameter parameters_Ssend[] = {
     {"tag", "TAG", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Ssend[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Ssend[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Ssend_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -2321,7 +2321,7 @@ static const ferrum_parameter parameters_Ssend_c[] = {
     {"tag", "TAG", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Ssend_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Ssend_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Ssend_init[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -2331,7 +2331,7 @@ static const ferrum_parameter parameters_Ssend_init[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Ssend_init[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Ssend_init[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Ssend_init_c[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -2341,7 +2341,7 @@ static const ferrum_parameter parameters_Ssend_init_c[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
-static const adapter_buffer buffers_Ssend_init_c[] = {{0, 1, 2, -1, -1}};
+static const adapter_buffer buffers_Ssend_init_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Start[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_INOUT},
 };
@@ -3036,7 +3036,7 @@ static const ferrum_parameter parameters_Unpack[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Unpack[] = {{3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Unpack[] = {{3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Unpack_c[] = {
     {"inbuf", "RAW_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"insize", "POLYNUM_BYTES_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
@@ -3046,7 +3046,7 @@ static const ferrum_parameter parameters_Unpack_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Unpack_c[] = {{3, 4, 5, -1, -1}};
+static const adapter_buffer buffers_Unpack_c[] = {{3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Unpack_external[] = {
     {"datarep", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
     {"inbuf", "RAW_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -3056,7 +3056,7 @@ static const ferrum_parameter parameters_Unpack_external[] = {
     {"outcount", "POLYDTYPE_NUM_ELEM", "int", FERRUM_INT, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Unpack_external[] = {{4, 5, 6, -1, -1}};
+static const adapter_buffer buffers_Unpack_external[] = {{4, 5, 6, -1, 0}};
 static const ferrum_parameter parameters_Unpack_external_c[] = {
     {"datarep", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
     {"inbuf", "RAW_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -3066,7 +3066,7 @@ static const ferrum_parameter parameters_Unpack_external_c[] = {
     {"outcount", "POLYDTYPE_NUM_ELEM", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
-static const adapter_buffer buffers_Unpack_external_c[] = {{4, 5, 6, -1, -1}};
+static const adapter_buffer buffers_Unpack_external_c[] = {{4, 5, 6, -1, 0}};
 static const ferrum_parameter parameters_Wait[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -3779,549 +3779,549 @@ const ferrum_function adapter_functions[543] = {
 };
 
 const adapter_buffers adapter_all_buffers[543] = {
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Accumulate},
-    {1, buffers_Accumulate_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {2, buffers_Allgather},
-    {2, buffers_Allgather_c},
-    {0, NULL},
-    {2, buffers_Allreduce},
-    {2, buffers_Allreduce_c},
-    {2, buffers_Alltoall},
-    {2, buffers_Alltoall_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Bcast},
-    {1, buffers_Bcast_c},
-    {1, buffers_Bsend},
-    {1, buffers_Bsend_c},
-    {1, buffers_Bsend_init},
-    {1, buffers_Bsend_init_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_File_iread},
-    {1, buffers_File_iread_all},
-    {1, buffers_File_iread_all_c},
-    {1, buffers_File_iread_at},
-    {1, buffers_File_iread_at_all},
-    {1, buffers_File_iread_at_all_c},
-    {1, buffers_File_iread_at_c},
-    {1, buffers_File_iread_c},
-    {1, buffers_File_iread_shared},
-    {1, buffers_File_iread_shared_c},
-    {1, buffers_File_iwrite},
-    {1, buffers_File_iwrite_all},
-    {1, buffers_File_iwrite_all_c},
-    {1, buffers_File_iwrite_at},
-    {1, buffers_File_iwrite_at_all},
-    {1, buffers_File_iwrite_at_all_c},
-    {1, buffers_File_iwrite_at_c},
-    {1, buffers_File_iwrite_c},
-    {1, buffers_File_iwrite_shared},
-    {1, buffers_File_iwrite_shared_c},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_File_read},
-    {1, buffers_File_read_all},
-    {1, buffers_File_read_all_begin},
-    {1, buffers_File_read_all_begin_c},
-    {1, buffers_File_read_all_c},
-    {0, NULL},
-    {1, buffers_File_read_at},
-    {1, buffers_File_read_at_all},
-    {1, buffers_File_read_at_all_begin},
-    {1, buffers_File_read_at_all_begin_c},
-    {1, buffers_File_read_at_all_c},
-    {0, NULL},
-    {1, buffers_File_read_at_c},
-    {1, buffers_File_read_c},
-    {1, buffers_File_read_ordered},
-    {1, buffers_File_read_ordered_begin},
-    {1, buffers_File_read_ordered_begin_c},
-    {1, buffers_File_read_ordered_c},
-    {0, NULL},
-    {1, buffers_File_read_shared},
-    {1, buffers_File_read_shared_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_File_write},
-    {1, buffers_File_write_all},
-    {1, buffers_File_write_all_begin},
-    {1, buffers_File_write_all_begin_c},
-    {1, buffers_File_write_all_c},
-    {0, NULL},
-    {1, buffers_File_write_at},
-    {1, buffers_File_write_at_all},
-    {1, buffers_File_write_at_all_begin},
-    {1, buffers_File_write_at_all_begin_c},
-    {1, buffers_File_write_at_all_c},
-    {0, NULL},
-    {1, buffers_File_write_at_c},
-    {1, buffers_File_write_c},
-    {1, buffers_File_write_ordered},
-    {1, buffers_File_write_ordered_begin},
-    {1, buffers_File_write_ordered_begin_c},
-    {1, buffers_File_write_ordered_c},
-    {0, NULL},
-    {1, buffers_File_write_shared},
-    {1, buffers_File_write_shared_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {2, buffers_Gather},
-    {2, buffers_Gather_c},
-    {1, buffers_Get},
-    {2, buffers_Get_accumulate},
-    {2, buffers_Get_accumulate_c},
-    {0, NULL},
-    {1, buffers_Get_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Ibsend},
-    {1, buffers_Ibsend_c},
-    {0, NULL},
-    {1, buffers_Imrecv},
-    {1, buffers_Imrecv_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Irecv},
-    {1, buffers_Irecv_c},
-    {1, buffers_Irsend},
-    {1, buffers_Irsend_c},
-    {0, NULL},
-    {1, buffers_Isend},
-    {1, buffers_Isend_c},
-    {2, buffers_Isendrecv},
-    {2, buffers_Isendrecv_c},
-    {1, buffers_Isendrecv_replace},
-    {1, buffers_Isendrecv_replace_c},
-    {1, buffers_Issend},
-    {1, buffers_Issend_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Mrecv},
-    {1, buffers_Mrecv_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Pack},
-    {1, buffers_Pack_c},
-    {1, buffers_Pack_external},
-    {1, buffers_Pack_external_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Precv_init},
-    {0, NULL},
-    {1, buffers_Psend_init},
-    {1, buffers_Put},
-    {1, buffers_Put_c},
-    {0, NULL},
-    {1, buffers_Recv},
-    {1, buffers_Recv_c},
-    {1, buffers_Recv_init},
-    {1, buffers_Recv_init_c},
-    {2, buffers_Reduce},
-    {2, buffers_Reduce_c},
-    {2, buffers_Reduce_local},
-    {2, buffers_Reduce_local_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Rsend},
-    {1, buffers_Rsend_c},
-    {1, buffers_Rsend_init},
-    {1, buffers_Rsend_init_c},
-    {2, buffers_Scatter},
-    {2, buffers_Scatter_c},
-    {1, buffers_Send},
-    {1, buffers_Send_c},
-    {1, buffers_Send_init},
-    {1, buffers_Send_init_c},
-    {2, buffers_Sendrecv},
-    {2, buffers_Sendrecv_c},
-    {1, buffers_Sendrecv_replace},
-    {1, buffers_Sendrecv_replace_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Ssend},
-    {1, buffers_Ssend_c},
-    {1, buffers_Ssend_init},
-    {1, buffers_Ssend_init_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {1, buffers_Unpack},
-    {1, buffers_Unpack_c},
-    {1, buffers_Unpack_external},
-    {1, buffers_Unpack_external_c},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
-    {0, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_Accumulate},
+    {1, -1, buffers_Accumulate_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {2, -1, buffers_Allgather},
+    {2, -1, buffers_Allgather_c},
+    {0, -1, NULL},
+    {2, -1, buffers_Allreduce},
+    {2, -1, buffers_Allreduce_c},
+    {2, -1, buffers_Alltoall},
+    {2, -1, buffers_Alltoall_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, 3, buffers_Bcast},
+    {1, 3, buffers_Bcast_c},
+    {1, -1, buffers_Bsend},
+    {1, -1, buffers_Bsend_c},
+    {1, -1, buffers_Bsend_init},
+    {1, -1, buffers_Bsend_init_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_File_iread},
+    {1, -1, buffers_File_iread_all},
+    {1, -1, buffers_File_iread_all_c},
+    {1, -1, buffers_File_iread_at},
+    {1, -1, buffers_File_iread_at_all},
+    {1, -1, buffers_File_iread_at_all_c},
+    {1, -1, buffers_File_iread_at_c},
+    {1, -1, buffers_File_iread_c},
+    {1, -1, buffers_File_iread_shared},
+    {1, -1, buffers_File_iread_shared_c},
+    {1, -1, buffers_File_iwrite},
+    {1, -1, buffers_File_iwrite_all},
+    {1, -1, buffers_File_iwrite_all_c},
+    {1, -1, buffers_File_iwrite_at},
+    {1, -1, buffers_File_iwrite_at_all},
+    {1, -1, buffers_File_iwrite_at_all_c},
+    {1, -1, buffers_File_iwrite_at_c},
+    {1, -1, buffers_File_iwrite_c},
+    {1, -1, buffers_File_iwrite_shared},
+    {1, -1, buffers_File_iwrite_shared_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_File_read},
+    {1, -1, buffers_File_read_all},
+    {1, -1, buffers_File_read_all_begin},
+    {1, -1, buffers_File_read_all_begin_c},
+    {1, -1, buffers_File_read_all_c},
+    {0, -1, NULL},
+    {1, -1, buffers_File_read_at},
+    {1, -1, buffers_File_read_at_all},
+    {1, -1, buffers_File_read_at_all_begin},
+    {1, -1, buffers_File_read_at_all_begin_c},
+    {1, -1, buffers_File_read_at_all_c},
+    {0, -1, NULL},
+    {1, -1, buffers_File_read_at_c},
+    {1, -1, buffers_File_read_c},
+    {1, -1, buffers_File_read_ordered},
+    {1, -1, buffers_File_read_ordered_begin},
+    {1, -1, buffers_File_read_ordered_begin_c},
+    {1, -1, buffers_File_read_ordered_c},
+    {0, -1, NULL},
+    {1, -1, buffers_File_read_shared},
+    {1, -1, buffers_File_read_shared_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_File_write},
+    {1, -1, buffers_File_write_all},
+    {1, -1, buffers_File_write_all_begin},
+    {1, -1, buffers_File_write_all_begin_c},
+    {1, -1, buffers_File_write_all_c},
+    {0, -1, NULL},
+    {1, -1, buffers_File_write_at},
+    {1, -1, buffers_File_write_at_all},
+    {1, -1, buffers_File_write_at_all_begin},
+    {1, -1, buffers_File_write_at_all_begin_c},
+    {1, -1, buffers_File_write_at_all_c},
+    {0, -1, NULL},
+    {1, -1, buffers_File_write_at_c},
+    {1, -1, buffers_File_write_c},
+    {1, -1, buffers_File_write_ordered},
+    {1, -1, buffers_File_write_ordered_begin},
+    {1, -1, buffers_File_write_ordered_begin_c},
+    {1, -1, buffers_File_write_ordered_c},
+    {0, -1, NULL},
+    {1, -1, buffers_File_write_shared},
+    {1, -1, buffers_File_write_shared_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {2, 6, buffers_Gather},
+    {2, 6, buffers_Gather_c},
+    {1, -1, buffers_Get},
+    {2, -1, buffers_Get_accumulate},
+    {2, -1, buffers_Get_accumulate_c},
+    {0, -1, NULL},
+    {1, -1, buffers_Get_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_Ibsend},
+    {1, -1, buffers_Ibsend_c},
+    {0, -1, NULL},
+    {1, -1, buffers_Imrecv},
+    {1, -1, buffers_Imrecv_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_Irecv},
+    {1, -1, buffers_Irecv_c},
+    {1, -1, buffers_Irsend},
+    {1, -1, buffers_Irsend_c},
+    {0, -1, NULL},
+    {1, -1, buffers_Isend},
+    {1, -1, buffers_Isend_c},
+    {2, -1, buffers_Isendrecv},
+    {2, -1, buffers_Isendrecv_c},
+    {1, -1, buffers_Isendrecv_replace},
+    {1, -1, buffers_Isendrecv_replace_c},
+    {1, -1, buffers_Issend},
+    {1, -1, buffers_Issend_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_Mrecv},
+    {1, -1, buffers_Mrecv_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_Pack},
+    {1, -1, buffers_Pack_c},
+    {1, -1, buffers_Pack_external},
+    {1, -1, buffers_Pack_external_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_Precv_init},
+    {0, -1, NULL},
+    {1, -1, buffers_Psend_init},
+    {1, -1, buffers_Put},
+    {1, -1, buffers_Put_c},
+    {0, -1, NULL},
+    {1, -1, buffers_Recv},
+    {1, -1, buffers_Recv_c},
+    {1, -1, buffers_Recv_init},
+    {1, -1, buffers_Recv_init_c},
+    {2, 5, buffers_Reduce},
+    {2, 5, buffers_Reduce_c},
+    {2, -1, buffers_Reduce_local},
+    {2, -1, buffers_Reduce_local_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_Rsend},
+    {1, -1, buffers_Rsend_c},
+    {1, -1, buffers_Rsend_init},
+    {1, -1, buffers_Rsend_init_c},
+    {2, 6, buffers_Scatter},
+    {2, 6, buffers_Scatter_c},
+    {1, -1, buffers_Send},
+    {1, -1, buffers_Send_c},
+    {1, -1, buffers_Send_init},
+    {1, -1, buffers_Send_init_c},
+    {2, -1, buffers_Sendrecv},
+    {2, -1, buffers_Sendrecv_c},
+    {1, -1, buffers_Sendrecv_replace},
+    {1, -1, buffers_Sendrecv_replace_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_Ssend},
+    {1, -1, buffers_Ssend_c},
+    {1, -1, buffers_Ssend_init},
+    {1, -1, buffers_Ssend_init_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, -1, buffers_Unpack},
+    {1, -1, buffers_Unpack_c},
+    {1, -1, buffers_Unpack_external},
+    {1, -1, buffers_Unpack_external_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
 };
 
 int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)

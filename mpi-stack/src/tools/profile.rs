@@ -6,14 +6,14 @@ use mpi_pmpi::interceptor::{Call, Host, Interceptor};
 use mpi_pmpi::records::{HEAD_WORDS, PROFILE_BYTES, PROFILE_FD, ROW_WORDS, row};
 
 use super::now_ns;
-use super::shared::{self, Words};
+use super::shared::{Inherited, Recording};
 
-/// The rows of this process; `None` where `mpiexec` has given no memory, or to another process.
-pub(super) struct Profile(Option<Words>);
+/// The rows of this process; `None` where `mpiexec` has given no memory.
+pub(super) struct Profile(Option<Recording>);
 
 impl Profile {
     fn add(&self, call: &Call<'_>, column: usize, value: u64) {
-        if let Some(words) = self.0 {
+        if let Some(words) = self.0.as_ref().and_then(Recording::words) {
             words.at(HEAD_WORDS + call.function().number() * ROW_WORDS + column).fetch_add(value, Relaxed);
         }
     }
@@ -21,9 +21,7 @@ impl Profile {
 
 impl Interceptor for Profile {
     fn start(_: &Host<'_>) -> Profile {
-        let fd = shared::descriptor(PROFILE_FD);
-        let words = fd.and_then(|fd| Words::map(fd, 0, PROFILE_BYTES as usize).ok());
-        Profile(words.filter(|words| words.take()))
+        Profile(Inherited::find(PROFILE_FD).and_then(|file| file.map(PROFILE_BYTES)).map(Recording::new))
     }
 
     fn enter(&self, call: &mut Call<'_>) {
@@ -36,7 +34,7 @@ impl Interceptor for Profile {
         self.add(call, row::RETURNED, 1);
         self.add(call, row::TOTAL_NS, time);
         self.add(call, row::BYTES, call.bytes().unwrap_or(0));
-        if let Some(words) = self.0 {
+        if let Some(words) = self.0.as_ref().and_then(Recording::words) {
             words.at(HEAD_WORDS + call.function().number() * ROW_WORDS + row::LONGEST_NS).fetch_max(time, Relaxed);
         }
     }

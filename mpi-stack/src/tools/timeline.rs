@@ -4,40 +4,52 @@
 //! end.
 
 use std::io::Write;
-use std::os::fd::RawFd;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering::{Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use mpi_pmpi::interceptor::{Call, Host, Interceptor, Value};
-use mpi_pmpi::records::{Event, ROW_WORDS, TIMELINE_FD, TIMELINE_START, head};
+use mpi_pmpi::records::{Event, PART_BYTES, ROW_WORDS, TIMELINE_FD, TIMELINE_START, head};
 
-use super::shared::{self, Words};
+use super::shared::{Inherited, Parts, Recording};
 use super::{now_ns, thread};
 
 /// Records of a part of the file.
-const PART_RECORDS: usize = 1 << 15;
-const PART_BYTES: usize = PART_RECORDS * ROW_WORDS * 8;
-/// Parts of a file.
-const PARTS: usize = 1 << 13;
+const PART_RECORDS: usize = PART_BYTES as usize / 8 / ROW_WORDS;
 
-/// The records of this process; `None` where `mpiexec` has given no file, or to another process.
+/// The records of this process; `None` where `mpiexec` has given no file.
 pub(super) struct Timeline(Option<File>);
 
 struct File {
-    fd: RawFd,
-    head: Words,
+    head: Recording,
     /// The mapped parts; null where there is none yet.
     parts: Box<[AtomicPtr<AtomicU64>]>,
-    /// Taken while a part is added; whether the file has no more room.
-    full: Mutex<bool>,
+    /// Taken while a part is added.
+    further: Mutex<Further>,
+}
+
+/// What is not mapped yet.
+struct Further {
+    parts: Parts,
+    /// Number of the next part.
+    next: usize,
+    /// Whether there is no more room.
+    full: bool,
 }
 
 impl File {
+    fn find() -> Option<File> {
+        let file = Inherited::find(TIMELINE_FD)?;
+        let head = Recording::new(file.map(TIMELINE_START)?);
+        let parts = file.parts(TIMELINE_START, PART_BYTES)?;
+        let mapped = (0..parts.left()).map(|_| AtomicPtr::default()).collect();
+        Some(File { head, parts: mapped, further: Mutex::new(Further { parts, next: 0, full: false }) })
+    }
+
     /// The words of a record, whose part is added if necessary.
     fn record(&self, number: usize) -> Option<&'static [AtomicU64]> {
-        let part = self.parts.get(number / PART_RECORDS)?;
-        let mut words = part.load(std::sync::atomic::Ordering::Acquire);
+        let mut words = self.parts.get(number / PART_RECORDS).map_or(std::ptr::null_mut(), |part| part.load(Acquire));
         if words.is_null() {
             words = self.add(number / PART_RECORDS)?;
         }
@@ -47,33 +59,25 @@ impl File {
         Some(&words[first..first + ROW_WORDS])
     }
 
+    #[cold]
     fn add(&self, part: usize) -> Option<*mut AtomicU64> {
-        let mut full = self.full.lock().ok()?;
-        let present = self.parts[part].load(Relaxed);
-        if !present.is_null() || *full {
-            return (!present.is_null()).then_some(present);
-        }
-        let offset = TIMELINE_START + (part * PART_BYTES) as u64;
-        // Without room on the disk a store into the mapping would be a fatal signal.
-        // SAFETY: a descriptor and numbers.
-        let error = unsafe { libc::posix_fallocate(self.fd, offset as libc::off_t, PART_BYTES as libc::off_t) };
-        let mapped = match error {
-            0 => Words::map(self.fd, offset, PART_BYTES),
-            error => Err(std::io::Error::from_raw_os_error(error)),
-        };
-        match mapped {
-            Ok(words) => {
-                let address = std::ptr::from_ref(words.at(0)).cast_mut();
-                // Pairs with the Acquire in `record`.
-                self.parts[part].store(address, Release);
-                Some(address)
-            }
-            Err(error) => {
-                *full = true;
-                let _ = writeln!(std::io::stderr(), "ferrum_stack: timeline: calls are lost from here on: {error}");
-                None
+        let mut further = self.further.lock().ok()?;
+        while further.next <= part && !further.full {
+            match further.parts.map() {
+                Ok(words) => {
+                    let address = std::ptr::from_ref(words.at(0)).cast_mut();
+                    // Pairs with the Acquire in `record`.
+                    self.parts[further.next].store(address, Release);
+                    further.next += 1;
+                }
+                Err(error) => {
+                    further.full = true;
+                    let _ = writeln!(std::io::stderr(), "ferrum_stack: timeline: calls are lost from here on: {error}");
+                }
             }
         }
+        let present = self.parts.get(part)?.load(Relaxed);
+        (!present.is_null()).then_some(present)
     }
 }
 
@@ -91,17 +95,15 @@ fn event_of(call: &Call<'_>) -> Event {
 
 impl Interceptor for Timeline {
     fn start(_: &Host<'_>) -> Timeline {
-        let Some(fd) = shared::descriptor(TIMELINE_FD) else { return Timeline(None) };
-        let head = Words::map(fd, 0, TIMELINE_START as usize).ok().filter(|head| head.take());
-        let parts = (0..PARTS).map(|_| AtomicPtr::default()).collect();
-        Timeline(head.map(|head| File { fd, head, parts, full: Mutex::new(false) }))
+        Timeline(File::find())
     }
 
     fn enter(&self, call: &mut Call<'_>) {
         let Some(file) = &self.0 else { return };
-        let number = file.head.at(head::USED).fetch_add(1, Relaxed) as usize;
+        let Some(head) = file.head.words() else { return };
+        let number = head.at(head::USED).fetch_add(1, Relaxed) as usize;
         let Some(words) = file.record(number) else {
-            file.head.at(head::LOST).fetch_add(1, Relaxed);
+            head.at(head::LOST).fetch_add(1, Relaxed);
             return;
         };
         let values = event_of(call).to_words();

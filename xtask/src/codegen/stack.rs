@@ -89,9 +89,10 @@ pub fn adapter(spec: &Spec) -> Result<String> {
     }
     let _ = writeln!(text, "}};\n\nconst adapter_buffers adapter_all_buffers[ADAPTER_FUNCTIONS] = {{");
     for function in &functions {
+        let root = position(function, is_root);
         let _ = match buffers(spec, function).len() {
-            0 => writeln!(text, "    {{0, NULL}},"),
-            count => writeln!(text, "    {{{count}, buffers_{}}},", function.name),
+            0 => writeln!(text, "    {{0, {root}, NULL}},"),
+            count => writeln!(text, "    {{{count}, {root}, buffers_{}}},", function.name),
         };
     }
     text.push_str("};\n");
@@ -190,8 +191,12 @@ fn position(function: &Function, wanted: impl Fn(&Parameter) -> bool) -> isize {
     function.parameters.iter().position(fitting).map_or(-1, |at| at as isize)
 }
 
-/// Each described buffer of a function: the positions of address, count and datatype, of the number of partitions, and
-/// of the root if the buffer is significant there only; -1 for none. Buffers that the process sends come first.
+fn is_root(parameter: &Parameter) -> bool {
+    parameter.kind == "RANK_ROOT"
+}
+
+/// Each described buffer of a function: the positions of address, count and datatype, and of the number of partitions
+/// (-1 for none), and whether the buffer is significant at the root only. Buffers that the process sends come first.
 fn buffers(spec: &Spec, function: &Function) -> Vec<[isize; 5]> {
     let mut buffers: Vec<(bool, [isize; 5])> = Vec::new();
     let place = |from: usize, wanted: &dyn Fn(&Parameter) -> bool| {
@@ -208,10 +213,9 @@ fn buffers(spec: &Spec, function: &Function) -> Vec<[isize; 5]> {
             continue;
         }
         let partitions = place(at, &|each: &Parameter| each.kind == "PARTITION").filter(|found| *found < count);
-        let root = function.parameters.iter().position(|each| each.kind == "RANK_ROOT");
-        let root = root.filter(|_| parameter.has("root"));
-        let or_none = |at: Option<usize>| at.map_or(-1, |at| at as isize);
-        let row = [at as isize, count as isize, datatype as isize, or_none(partitions), or_none(root)];
+        let at_root = parameter.has("root") && function.parameters.iter().any(is_root);
+        let partitions = partitions.map_or(-1, |at| at as isize);
+        let row = [at as isize, count as isize, datatype as isize, partitions, isize::from(at_root)];
         buffers.push((parameter.direction == Direction::Out, row));
     }
     buffers.sort_by_key(|(is_result, _)| *is_result);
@@ -232,11 +236,11 @@ mod tests {
     #[test]
     fn the_data_that_a_process_sends_is_its_first_buffer() {
         let (spec, at) = function("Sendrecv");
-        assert_eq!(buffers(&spec, &spec.functions[at]), [[0, 1, 2, -1, -1], [5, 6, 7, -1, -1]]);
+        assert_eq!(buffers(&spec, &spec.functions[at]), [[0, 1, 2, -1, 0], [5, 6, 7, -1, 0]]);
         let (spec, at) = function("Gather");
-        assert_eq!(buffers(&spec, &spec.functions[at]), [[0, 1, 2, -1, -1], [3, 4, 5, -1, 6]]);
+        assert_eq!(buffers(&spec, &spec.functions[at]), [[0, 1, 2, -1, 0], [3, 4, 5, -1, 1]]);
         let (spec, at) = function("Psend_init");
-        assert_eq!(buffers(&spec, &spec.functions[at]), [[0, 2, 3, 1, -1]]);
+        assert_eq!(buffers(&spec, &spec.functions[at]), [[0, 2, 3, 1, 0]]);
         let (spec, at) = function("Barrier");
         assert!(buffers(&spec, &spec.functions[at]).is_empty());
     }

@@ -55,9 +55,9 @@ FERRUM_BODY void body_Attr_put(__typeof__(MPI_Attr_put) *call, const MPI_Fint *c
     const MPI_Fint *attribute_val, MPI_Fint *ierror)
 {
     int error;
+    ferrum_fortran_attribute(FERRUM_INTEGER, *keyval, (uintptr_t)(MPI_Aint)*attribute_val);
     error = call(ferrum_comm(*comm), *keyval, (void *)(MPI_Aint)*attribute_val);
-    if (error == MPI_SUCCESS)
-        ferrum_fortran_attribute(FERRUM_COMM, (uintptr_t)ferrum_comm(*comm), *keyval, FERRUM_INTEGER);
+    ferrum_fortran_attribute(0, 0, 0);
     ferrum_return(ierror, error);
 }
 
@@ -546,9 +546,9 @@ FERRUM_BODY void body_Comm_set_attr(__typeof__(MPI_Comm_set_attr) *call, const M
     const MPI_Fint *comm_keyval, const MPI_Aint *attribute_val, MPI_Fint *ierror)
 {
     int error;
+    ferrum_fortran_attribute(FERRUM_ADDRESS, *comm_keyval, (uintptr_t)(MPI_Aint)*attribute_val);
     error = call(ferrum_comm(*comm), *comm_keyval, (void *)(MPI_Aint)*attribute_val);
-    if (error == MPI_SUCCESS)
-        ferrum_fortran_attribute(FERRUM_COMM, (uintptr_t)ferrum_comm(*comm), *comm_keyval, FERRUM_ADDRESS);
+    ferrum_fortran_attribute(0, 0, 0);
     ferrum_return(ierror, error);
 }
 
@@ -1294,9 +1294,9 @@ FERRUM_BODY void body_Type_set_attr(__typeof__(MPI_Type_set_attr) *call, const M
     const MPI_Fint *type_keyval, const MPI_Aint *attribute_val, MPI_Fint *ierror)
 {
     int error;
+    ferrum_fortran_attribute(FERRUM_ADDRESS, *type_keyval, (uintptr_t)(MPI_Aint)*attribute_val);
     error = call(ferrum_type(*datatype), *type_keyval, (void *)(MPI_Aint)*attribute_val);
-    if (error == MPI_SUCCESS)
-        ferrum_fortran_attribute(FERRUM_TYPE, (uintptr_t)ferrum_type(*datatype), *type_keyval, FERRUM_ADDRESS);
+    ferrum_fortran_attribute(0, 0, 0);
     ferrum_return(ierror, error);
 }
 
@@ -1473,9 +1473,9 @@ FERRUM_BODY void body_Win_set_attr(__typeof__(MPI_Win_set_attr) *call, const MPI
     const MPI_Fint *win_keyval, const MPI_Aint *attribute_val, MPI_Fint *ierror)
 {
     int error;
+    ferrum_fortran_attribute(FERRUM_ADDRESS, *win_keyval, (uintptr_t)(MPI_Aint)*attribute_val);
     error = call(ferrum_win(*win), *win_keyval, (void *)(MPI_Aint)*attribute_val);
-    if (error == MPI_SUCCESS)
-        ferrum_fortran_attribute(FERRUM_WIN, (uintptr_t)ferrum_win(*win), *win_keyval, FERRUM_ADDRESS);
+    ferrum_fortran_attribute(0, 0, 0);
     ferrum_return(ierror, error);
 }
 

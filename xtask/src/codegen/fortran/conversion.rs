@@ -344,10 +344,8 @@ fn attribute(spec: &Spec, function: &Function, parameter: &Parameter, form: Form
         return Ok(Conversion {
             parameter: Some(format!("const {c} *{name}")),
             argument: format!("(void *)(MPI_Aint)*{name}"),
-            after: vec![
-                "if (error == MPI_SUCCESS)".to_owned(),
-                format!("    ferrum_fortran_attribute({holder}, (uintptr_t){handle}, *{}, {tag});", key.name),
-            ],
+            before: vec![format!("ferrum_fortran_attribute({tag}, *{}, (uintptr_t)(MPI_Aint)*{name});", key.name)],
+            after: vec!["ferrum_fortran_attribute(0, 0, 0);".to_owned()],
             ..Conversion::default()
         });
     }

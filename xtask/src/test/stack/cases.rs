@@ -15,7 +15,7 @@ pub const BUILD: &str = "set -e; mkdir traces; s='-Wall -Wextra -Werror -shared 
     echo 'int nothing;' | cc -shared -fPIC -x c - -o nothing.so; \
     head -c 700 A.so > cut.so; printf '\\177ELF\\001\\001\\001' > narrow.so";
 
-const fn case(
+pub(super) const fn case(
     name: &'static str,
     line: &'static str,
     prints: &'static [&'static str],

@@ -1,9 +1,11 @@
-//! The tool stack: order, copies, threads, recursion, typed tools, refusals (`cases`), the outputs of `--trace` and
-//! `--profile`.
+//! The tool stack: order, copies, threads, recursion, typed tools, refusals, outputs (`cases`), the objects of tools
+//! (`libraries`), what `--trace` and `--profile` record (`recorded`).
 //!
 //! Invariant: a case is one line of shell in a folder of its own run, with what it must print and what it must not.
 
 mod cases;
+mod libraries;
+mod recorded;
 
 use std::fs;
 use std::path::Path;
@@ -35,12 +37,14 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     }
     fs::create_dir_all(&folder)?;
     rust_tool(&folder)?;
-    let built = shell(dist, &folder, cases::BUILD)?;
-    if !built.success() {
-        report.fail("tools and programs are built", &built.report());
-        return Ok(());
+    for lines in [cases::BUILD, libraries::BUILD, recorded::BUILD] {
+        let built = shell(dist, &folder, lines)?;
+        if !built.success() {
+            report.fail("tools and programs are built", &built.report());
+            return Ok(());
+        }
     }
-    for case in cases::CASES {
+    for case in [cases::CASES, libraries::CASES, recorded::CASES].into_iter().flatten() {
         if !report.selects(case.name) {
             continue;
         }
@@ -52,8 +56,34 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             && !case.never.iter().any(|text| output.contains(text));
         report.check(case.name, good, || format!("`{}`\n{}", case.line, outcome.report()));
     }
+    small_disk(dist, &folder, report)?;
     cost(context, report)?;
     left_over(&folder, report)
+}
+
+/// A rank goes on without its timeline when the disk is full, where a file system of its own can be made.
+fn small_disk(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let title = "a full disk";
+    if !report.selects(title) {
+        return Ok(());
+    }
+    let made = "mkdir -p small && mount -t tmpfs -o size=3m none small";
+    if !shell(dist, folder, &format!("unshare -rm sh -c '{made}'"))?.success() {
+        report.skip(title, "no file system can be mounted here");
+        return Ok(());
+    }
+    let line = format!("unshare -rm sh -c '{made} && mpiexec -n 1 --trace small/a.json ./closer own.file'");
+    let outcome = shell(dist, folder, &line)?;
+    let output = format!("{}{}", outcome.stdout, outcome.stderr);
+    let parts = [
+        "closer: files untouched\n",
+        "calls are lost from here on: No space left on device",
+        "mpiexec: --trace: 67234 calls of rank 0 are not in it: no room\n",
+        "mpiexec: --trace \"small/a.json\" could not be written: No space left on device",
+    ];
+    let good = outcome.status.code() == Some(1) && parts.iter().all(|part| output.contains(part));
+    report.check(title, good, || format!("`{line}`\n{}", outcome.report()));
+    Ok(())
 }
 
 /// Each tool adds the same number of instructions, and the stack itself a jump.
