@@ -20,6 +20,7 @@ pub fn suite(context: &Context, dist: &Path, folder: &Path, report: &mut Report)
     fixed(dist, folder, report)?;
     moved(dist, folder, report)?;
     tool_in_c(dist, folder, report)?;
+    values_in_c(dist, folder, report)?;
     absent_function(dist, folder, report)?;
     cmake(context, dist, folder, report)
 }
@@ -162,6 +163,19 @@ fn tool_in_c(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
         sh(report, &format!("the tool counts: {name}"), &mut command, counted)?;
     }
     Ok(())
+}
+
+/// A tool in C that reads each attribute as soon as Fortran has set it.
+fn values_in_c(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let library = folder.join("libvalues.so");
+    let mut compile = Command::new(dist.join("bin/mpicc"));
+    compile.args(["-Wall", "-Werror", "-shared", "-fPIC"]).arg(sources().join("tools/values.c"));
+    sh(report, "a tool that reads attributes", compile.arg("-o").arg(&library), Outcome::success)?;
+    let program = build(dist, folder, "f90/attributes")?;
+    let mut command = Command::new(dist.join("bin/mpiexec"));
+    command.args(["-n", "2", "--tool"]).arg(library).arg(program);
+    let right = |outcome: &Outcome| has_no_errors(outcome) && outcome.stderr.matches("values: right").count() == 2;
+    sh(report, "attributes have their language at once", &mut command, right)
 }
 
 /// After a failed link the wrapper names the function that this version lacks.
