@@ -62,7 +62,8 @@ fn shared<'a>(objects: &[Image], libraries: &[&'a Image]) -> Vec<&'a Image> {
         return calling;
     }
     grow(&mut calling, libraries, |library, calling| calling.iter().any(|other| library.needs(other)));
-    let mut used: Vec<&Image> = libraries.iter().copied().filter(|each| objects.iter().any(|o| o.needs(each))).collect();
+    let mut used: Vec<&Image> =
+        libraries.iter().copied().filter(|each| objects.iter().any(|o| o.needs(each))).collect();
     grow(&mut used, libraries, |library, used| used.iter().any(|other| other.needs(library)));
     used.retain(|library| calling.iter().any(|other| other.is(library)));
     used

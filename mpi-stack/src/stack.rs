@@ -120,7 +120,8 @@ extern "C" fn at_end() {
 
 /// The function behind the tool in whose code an address lies.
 pub(crate) fn next_of(address: usize, number: usize) -> Option<usize> {
-    let layer = STACK.get()?.layers.iter().find(|layer| layer.objects.iter().any(|(image, _)| image.contains(address)))?;
+    let layer =
+        STACK.get()?.layers.iter().find(|layer| layer.objects.iter().any(|(image, _)| image.contains(address)))?;
     layer.next.get(number).copied().filter(|address| *address != 0)
 }
 

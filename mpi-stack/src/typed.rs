@@ -18,8 +18,7 @@ pub(crate) const SYMBOL: &CStr = c"ferrum_interceptor_v1";
 /// The file of the adapter, beside the stack library.
 const ADAPTER: &str = "libferrum_adapter.so";
 
-type Start =
-    unsafe extern "C" fn(*const raw::Interceptor, c_int, c_int, *const c_void, *const c_void, *const c_void);
+type Start = unsafe extern "C" fn(*const raw::Interceptor, c_int, c_int, *const c_void, *const c_void, *const c_void);
 type End = unsafe extern "C" fn();
 
 /// An interceptor and its copy of the adapter.
