@@ -1,4 +1,4 @@
-/* A tool that uses `helper.c` at each barrier, with MIDDLE through `middle.c`, and has an MPI_Comm_size of its own: NAME
+/* A tool that uses `helper.c` at each barrier, with MIDDLE through `middle.c`, and has an own MPI_Comm_size. NAME
  * is its name. */
 #include <mpi.h>
 #include <stdio.h>
