@@ -3,72 +3,80 @@
 //! A sum or product of two half-precision numbers rounded to single and then to half precision equals the one rounded
 //! directly, because 24 >= 2 * 11 + 2 bits.
 
-use super::lanes::Real;
+use super::lanes::{Lane, Real};
 
 /// A half-precision number, held as the single-precision number of the same value.
 #[derive(Clone, Copy)]
 pub(super) struct Half(f32);
 
-impl Real for Half {
+impl Lane for Half {
     const SIZE: usize = 2;
 
+    #[inline(always)]
     fn read(bytes: &[u8]) -> Self {
         Half(widen(u16::from_ne_bytes(*bytes.first_chunk().expect("a whole element"))))
     }
 
+    #[inline(always)]
     fn write(self, bytes: &mut [u8]) {
         *bytes.first_chunk_mut().expect("a whole element") = narrow(self.0).to_ne_bytes();
     }
+}
 
+impl Real for Half {
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         Half(self.0 + other.0)
     }
 
+    #[inline(always)]
     fn sub(self, other: Self) -> Self {
         Half(self.0 - other.0)
     }
 
+    #[inline(always)]
     fn mul(self, other: Self) -> Self {
         Half(self.0 * other.0)
     }
 
+    #[inline(always)]
     fn less(self, other: Self) -> bool {
         self.0 < other.0
     }
 }
 
 /// The value of a half-precision bit pattern; exact.
+#[inline(always)]
 fn widen(bits: u16) -> f32 {
     let sign = (bits as u32 & 0x8000) << 16;
     let exponent = (bits >> 10) as u32 & 0x1f;
     let fraction = bits as u32 & 0x3ff;
-    let magnitude = match (exponent, fraction) {
-        // Subnormal: fraction * 2^-24, exact in single precision.
-        (0, _) => (fraction as f32 * (1.0 / 16_777_216.0)).to_bits(),
-        (0x1f, _) => 0x7f80_0000 | fraction << 13,
-        _ => (exponent + 127 - 15) << 23 | fraction << 13,
-    };
+    // Subnormal: fraction * 2^-24, exact in single precision. Each case is computed, so that a loop has vectors.
+    let subnormal = (fraction as f32 * (1.0 / 16_777_216.0)).to_bits();
+    let special = 0x7f80_0000 | fraction << 13;
+    let normal = (exponent + 127 - 15) << 23 | fraction << 13;
+    let finite = if exponent == 0 { subnormal } else { normal };
+    let magnitude = if exponent == 0x1f { special } else { finite };
     f32::from_bits(sign | magnitude)
 }
 
 /// The nearest half-precision bit pattern, ties to even.
+#[inline(always)]
 fn narrow(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) as u16 & 0x8000;
     let magnitude = bits & 0x7fff_ffff;
-    let rounded = match magnitude {
-        // Not a number: keep the top of the payload, and keep it quiet.
-        0x7f80_0001.. => return sign | 0x7e00 | (magnitude >> 13) as u16 & 0x1ff,
-        // 65520 and above round to infinity.
-        0x477f_f000.. => 0x7c00,
-        // Normal in half precision: round away 13 bits; a carry may move into the exponent, which is right.
-        0x3880_0000.. => {
-            let even = magnitude >> 13 & 1;
-            (magnitude - ((127 - 15) << 23) + 0xfff + even) >> 13
-        }
-        // Subnormal: adding 2^-1 makes the hardware round at 2^-24.
-        _ => (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits(),
-    };
+    // Not a number: keep the top of the payload, and keep it quiet.
+    let not_a_number = 0x7e00 | magnitude >> 13 & 0x1ff;
+    // Normal in half precision: round away 13 bits; a carry may move into the exponent, which is right.
+    let even = magnitude >> 13 & 1;
+    let normal = magnitude.wrapping_sub((127 - 15) << 23).wrapping_add(0xfff + even) >> 13;
+    // Subnormal: adding 2^-1 makes the hardware round at 2^-24.
+    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
+    let finite = if magnitude >= 0x3880_0000 { normal } else { subnormal };
+    // 65520 and above round to infinity.
+    let ordered = if magnitude >= 0x477f_f000 { 0x7c00 } else { finite };
+    let rounded = if magnitude > 0x7f80_0000 { not_a_number } else { ordered };
     sign | rounded as u16
 }
 

@@ -1,4 +1,5 @@
-//! The kernel for each predefined operation and scalar; the loops are instances of [`super::lanes`].
+//! The kernel for each predefined operation and scalar; the loops are instances of [`super::lanes`], in clones for each
+//! width of vectors where the arithmetic has vectors.
 //!
 //! Integer sums and products wrap around; logical results are 0 and 1. Sums of half precision are computed in single
 //! precision and rounded once per step.
@@ -6,99 +7,119 @@
 use mpi_datatype::{Category, Scalar};
 
 use super::half::Half;
-use super::lanes::{Lane, Real, complex_product, fold_complex, fold_reals};
+use super::lanes::{Combine, Complex, Fold, Integer, Real};
 use super::quad::Quad;
+use super::vectors::Width;
 #[cfg(target_arch = "x86_64")]
 use super::x87::X87;
 use super::{Builtin, Kernel, pairs};
 
 /// The kernel of an operation that is defined on the scalar; `None` where this build has no arithmetic for it.
+#[inline]
 pub(super) fn kernel(builtin: Builtin, scalar: Scalar, category: Category) -> Option<Kernel> {
+    kernel_of_width(Width::widest(), builtin, scalar, category)
+}
+
+/// The same with vectors of this width.
+pub(super) fn kernel_of_width(width: Width, builtin: Builtin, scalar: Scalar, category: Category) -> Option<Kernel> {
     match scalar {
-        Scalar::I8 => integer_i8(builtin),
-        Scalar::I16 => integer_i16(builtin),
-        Scalar::I32 => integer_i32(builtin),
-        Scalar::I64 => integer_i64(builtin),
-        Scalar::I128 => integer_i128(builtin),
-        Scalar::U8 => integer_u8(builtin),
-        Scalar::U16 => integer_u16(builtin),
-        Scalar::U32 => integer_u32(builtin),
-        Scalar::U64 => integer_u64(builtin),
-        Scalar::U128 => integer_u128(builtin),
-        Scalar::F16 => real::<Half>(builtin),
-        Scalar::F32 => float_f32(builtin),
-        Scalar::F64 => float_f64(builtin),
-        Scalar::F128 => real::<Quad>(builtin),
-        Scalar::ComplexF16 => complex::<Half>(builtin),
-        Scalar::ComplexF32 => complex::<f32>(builtin),
-        Scalar::ComplexF64 => complex::<f64>(builtin),
-        Scalar::ComplexF128 => complex::<Quad>(builtin),
+        Scalar::I8 => integer::<i8>(width, builtin),
+        Scalar::I16 => integer::<i16>(width, builtin),
+        Scalar::I32 => integer::<i32>(width, builtin),
+        Scalar::I64 => integer::<i64>(width, builtin),
+        Scalar::I128 => integer::<i128>(width, builtin),
+        Scalar::U8 => integer::<u8>(width, builtin),
+        Scalar::U16 => integer::<u16>(width, builtin),
+        Scalar::U32 => integer::<u32>(width, builtin),
+        Scalar::U64 => integer::<u64>(width, builtin),
+        Scalar::U128 => integer::<u128>(width, builtin),
+        Scalar::F16 => real::<Half>(width, builtin),
+        Scalar::F32 => real::<f32>(width, builtin),
+        Scalar::F64 => real::<f64>(width, builtin),
+        // Integer arithmetic of 128 bits, and the x87 unit: they have no vectors.
+        Scalar::F128 => real::<Quad>(Width::Baseline, builtin),
+        Scalar::ComplexF16 => complex::<Half>(width, builtin),
+        Scalar::ComplexF32 => complex::<f32>(width, builtin),
+        Scalar::ComplexF64 => complex::<f64>(width, builtin),
+        Scalar::ComplexF128 => complex::<Quad>(Width::Baseline, builtin),
         #[cfg(target_arch = "x86_64")]
-        Scalar::F80 => real::<X87>(builtin),
+        Scalar::F80 => real::<X87>(Width::Baseline, builtin),
         #[cfg(target_arch = "x86_64")]
-        Scalar::ComplexF80 => complex::<X87>(builtin),
-        _ if category == Category::Pair => pairs::kernel(builtin, scalar),
+        Scalar::ComplexF80 => complex::<X87>(Width::Baseline, builtin),
+        _ if category == Category::Pair => pairs::kernel(width, builtin, scalar),
         _ => None,
     }
 }
 
-macro_rules! integers {
-    ($($name:ident $lane:ty),+ $(,)?) => {
-        $(fn $name(builtin: Builtin) -> Option<Kernel> {
-            type T = $lane;
-            Some(match builtin {
-                Builtin::Sum => |a, b| T::fold(a, b, |x, y| x.wrapping_add(y)),
-                Builtin::Prod => |a, b| T::fold(a, b, |x, y| x.wrapping_mul(y)),
-                Builtin::Min => |a, b| T::fold(a, b, |x, y| x.min(y)),
-                Builtin::Max => |a, b| T::fold(a, b, |x, y| x.max(y)),
-                Builtin::Band => |a, b| T::fold(a, b, |x, y| x & y),
-                Builtin::Bor => |a, b| T::fold(a, b, |x, y| x | y),
-                Builtin::Bxor => |a, b| T::fold(a, b, |x, y| x ^ y),
-                Builtin::Land => |a, b| T::fold(a, b, |x, y| (x != 0 && y != 0) as T),
-                Builtin::Lor => |a, b| T::fold(a, b, |x, y| (x != 0 || y != 0) as T),
-                Builtin::Lxor => |a, b| T::fold(a, b, |x, y| ((x != 0) != (y != 0)) as T),
-                Builtin::Minloc | Builtin::Maxloc | Builtin::Replace | Builtin::NoOp => return None,
-            })
+/// Types that stand for an operation on all lanes with a trait.
+macro_rules! operations {
+    ($trait:ident, $lane:ty: $($name:ident |$x:ident, $y:ident| $value:expr;)+) => {
+        $(struct $name;
+
+        impl<T: $trait> Combine<$lane> for $name {
+            #[inline(always)]
+            fn of($x: $lane, $y: $lane) -> $lane {
+                $value
+            }
         })+
     };
 }
 
-integers! {
-    integer_i8 i8, integer_i16 i16, integer_i32 i32, integer_i64 i64, integer_i128 i128,
-    integer_u8 u8, integer_u16 u16, integer_u32 u32, integer_u64 u64, integer_u128 u128,
+operations! { Integer, T:
+    Sum |x, y| x.add(y);
+    Prod |x, y| x.mul(y);
+    Min |x, y| x.min(y);
+    Max |x, y| x.max(y);
+    Band |x, y| x.and(y);
+    Bor |x, y| x.or(y);
+    Bxor |x, y| x.xor(y);
+    Land |x, y| T::truth(x.holds() & y.holds());
+    Lor |x, y| T::truth(x.holds() | y.holds());
+    Lxor |x, y| T::truth(x.holds() ^ y.holds());
 }
 
-macro_rules! floats {
-    ($($name:ident $lane:ty),+ $(,)?) => {
-        $(fn $name(builtin: Builtin) -> Option<Kernel> {
-            type T = $lane;
-            Some(match builtin {
-                Builtin::Sum => |a, b| T::fold(a, b, |x, y| x + y),
-                Builtin::Prod => |a, b| T::fold(a, b, |x, y| x * y),
-                Builtin::Min => |a, b| T::fold(a, b, |x, y| if x < y { x } else { y }),
-                Builtin::Max => |a, b| T::fold(a, b, |x, y| if x > y { x } else { y }),
-                _ => return None,
-            })
-        })+
-    };
+operations! { Real, T:
+    RealSum |x, y| x.add(y);
+    RealProd |x, y| x.mul(y);
+    RealMin |x, y| if x.less(y) { x } else { y };
+    RealMax |x, y| if y.less(x) { x } else { y };
 }
 
-floats! { float_f32 f32, float_f64 f64 }
+operations! { Real, Complex<T>:
+    ComplexSum |x, y| Complex(x.0.add(y.0), x.1.add(y.1));
+    ComplexProd |x, y| Complex(x.0.mul(y.0).sub(x.1.mul(y.1)), x.0.mul(y.1).add(x.1.mul(y.0)));
+}
 
-fn real<R: Real>(builtin: Builtin) -> Option<Kernel> {
+fn integer<T: Integer>(width: Width, builtin: Builtin) -> Option<Kernel> {
     Some(match builtin {
-        Builtin::Sum => |a, b| fold_reals::<R>(a, b, R::add),
-        Builtin::Prod => |a, b| fold_reals::<R>(a, b, R::mul),
-        Builtin::Min => |a, b| fold_reals::<R>(a, b, |x, y| if x.less(y) { x } else { y }),
-        Builtin::Max => |a, b| fold_reals::<R>(a, b, |x, y| if y.less(x) { x } else { y }),
+        Builtin::Sum => width.clone_of::<Fold<T, Sum>>(),
+        Builtin::Prod => width.clone_of::<Fold<T, Prod>>(),
+        Builtin::Min => width.clone_of::<Fold<T, Min>>(),
+        Builtin::Max => width.clone_of::<Fold<T, Max>>(),
+        Builtin::Band => width.clone_of::<Fold<T, Band>>(),
+        Builtin::Bor => width.clone_of::<Fold<T, Bor>>(),
+        Builtin::Bxor => width.clone_of::<Fold<T, Bxor>>(),
+        Builtin::Land => width.clone_of::<Fold<T, Land>>(),
+        Builtin::Lor => width.clone_of::<Fold<T, Lor>>(),
+        Builtin::Lxor => width.clone_of::<Fold<T, Lxor>>(),
+        Builtin::Minloc | Builtin::Maxloc | Builtin::Replace | Builtin::NoOp => return None,
+    })
+}
+
+fn real<R: Real>(width: Width, builtin: Builtin) -> Option<Kernel> {
+    Some(match builtin {
+        Builtin::Sum => width.clone_of::<Fold<R, RealSum>>(),
+        Builtin::Prod => width.clone_of::<Fold<R, RealProd>>(),
+        Builtin::Min => width.clone_of::<Fold<R, RealMin>>(),
+        Builtin::Max => width.clone_of::<Fold<R, RealMax>>(),
         _ => return None,
     })
 }
 
-fn complex<R: Real>(builtin: Builtin) -> Option<Kernel> {
+fn complex<R: Real>(width: Width, builtin: Builtin) -> Option<Kernel> {
     Some(match builtin {
-        Builtin::Sum => |a, b| fold_complex::<R>(a, b, |x, y| [x[0].add(y[0]), x[1].add(y[1])]),
-        Builtin::Prod => |a, b| fold_complex::<R>(a, b, complex_product),
+        Builtin::Sum => width.clone_of::<Fold<Complex<R>, ComplexSum>>(),
+        Builtin::Prod => width.clone_of::<Fold<Complex<R>, ComplexProd>>(),
         _ => return None,
     })
 }

@@ -1,40 +1,72 @@
-//! Lanes: the arithmetic of one element and the loop over many, at any alignment.
+//! Lanes: elements as values, their arithmetic, and the loop over many, at any alignment.
 //!
 //! Elements are moved through byte arrays, which costs nothing where unaligned loads are cheap and lets the compiler
 //! vectorise; no address is ever assumed to be aligned.
 
+use std::marker::PhantomData;
+
+use super::vectors::Work;
+
 /// One element as a value.
 pub(super) trait Lane: Copy {
-    /// Sets every element of `inoutvec` to `combine(invec, inoutvec)`.
-    fn fold(invec: &[u8], inoutvec: &mut [u8], combine: impl Fn(Self, Self) -> Self);
+    /// Bytes of memory of one element.
+    const SIZE: usize;
+    /// Reads an element from the start of `bytes`, which has at least [`Lane::SIZE`].
+    fn read(bytes: &[u8]) -> Self;
+    /// Writes an element to the start of `bytes`, which has at least [`Lane::SIZE`].
+    fn write(self, bytes: &mut [u8]);
 }
 
-macro_rules! lanes {
-    ($($lane:ty),+) => {
-        $(impl Lane for $lane {
-            #[inline(always)]
-            fn fold(invec: &[u8], inoutvec: &mut [u8], combine: impl Fn(Self, Self) -> Self) {
-                const SIZE: usize = size_of::<$lane>();
-                let (left, _) = invec.as_chunks::<SIZE>();
-                let (right, _) = inoutvec.as_chunks_mut::<SIZE>();
-                for (left, right) in left.iter().zip(right) {
-                    *right = combine(<$lane>::from_ne_bytes(*left), <$lane>::from_ne_bytes(*right)).to_ne_bytes();
-                }
-            }
-        })+
-    };
+/// Combines two elements.
+pub(super) trait Combine<L> {
+    /// `x op y`
+    fn of(x: L, y: L) -> L;
 }
 
-lanes!(i8, i16, i32, i64, i128, u8, u16, u32, u64, u128, f32, f64);
+/// Sets every element of `inoutvec` to `invec op inoutvec`.
+pub(super) struct Fold<L, C>(PhantomData<(L, C)>);
+
+impl<L: Lane, C: Combine<L>> Work for Fold<L, C> {
+    #[inline(always)]
+    fn run(invec: &[u8], inoutvec: &mut [u8]) {
+        // The elements before the first cache line of the result, then the others: vectors that are as long as a line
+        // then lie in one line each.
+        let lead = inoutvec.as_ptr().addr().wrapping_neg() % LINE;
+        let whole = invec.len().min(inoutvec.len());
+        let lead = if lead.is_multiple_of(L::SIZE) && lead < whole { lead } else { 0 };
+        let (first, rest) = inoutvec[..whole].split_at_mut(lead);
+        for (left, right) in [(&invec[..lead], first), (&invec[lead..whole], rest)] {
+            each::<L, C>(left, right);
+        }
+    }
+}
+
+/// The loop; a function of its own, because the compiler then uses that its arguments do not overlap.
+#[inline(always)]
+fn each<L: Lane, C: Combine<L>>(invec: &[u8], inoutvec: &mut [u8]) {
+    for (left, right) in invec.chunks_exact(L::SIZE).zip(inoutvec.chunks_exact_mut(L::SIZE)) {
+        C::of(L::read(left), L::read(right)).write(right);
+    }
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// An integer.
+pub(super) trait Integer: Lane + Ord {
+    fn add(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    /// Whether it stands for true.
+    fn holds(self) -> bool;
+    /// 1 for true, 0 for false.
+    fn truth(holds: bool) -> Self;
+}
 
 /// A real number that reductions can add, multiply and order.
-pub(super) trait Real: Copy {
-    /// Bytes of memory of one number.
-    const SIZE: usize;
-    /// Reads a number from the start of `bytes`, which has at least [`Real::SIZE`].
-    fn read(bytes: &[u8]) -> Self;
-    /// Writes a number to the start of `bytes`, which has at least [`Real::SIZE`].
-    fn write(self, bytes: &mut [u8]);
+pub(super) trait Real: Lane {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
@@ -42,61 +74,77 @@ pub(super) trait Real: Copy {
     fn less(self, other: Self) -> bool;
 }
 
-macro_rules! reals {
-    ($($real:ty),+) => {
-        $(impl Real for $real {
-            const SIZE: usize = size_of::<$real>();
+/// Functions of traits, all `#[inline(always)]`.
+macro_rules! always {
+    ($(fn $name:ident($($parameter:tt)*) -> $result:ty $body:block)+) => {
+        $(#[inline(always)]
+        fn $name($($parameter)*) -> $result $body)+
+    };
+}
+
+macro_rules! numbers {
+    ($($lane:ty),+) => {
+        $(impl Lane for $lane {
+            const SIZE: usize = size_of::<$lane>();
             #[inline(always)]
             fn read(bytes: &[u8]) -> Self {
-                <$real>::from_ne_bytes(*bytes.first_chunk().expect("a whole element"))
+                <$lane>::from_ne_bytes(*bytes.first_chunk().expect("a whole element"))
             }
             #[inline(always)]
             fn write(self, bytes: &mut [u8]) {
                 *bytes.first_chunk_mut().expect("a whole element") = self.to_ne_bytes();
             }
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                self + other
-            }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self {
-                self - other
-            }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                self * other
-            }
-            #[inline(always)]
-            fn less(self, other: Self) -> bool {
-                self < other
+        })+
+    };
+}
+
+macro_rules! integers {
+    ($($lane:ty),+) => {
+        numbers!($($lane),+);
+        $(impl Integer for $lane {
+            always! {
+                fn add(self, other: Self) -> Self { self.wrapping_add(other) }
+                fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
+                fn and(self, other: Self) -> Self { self & other }
+                fn or(self, other: Self) -> Self { self | other }
+                fn xor(self, other: Self) -> Self { self ^ other }
+                fn holds(self) -> bool { self != 0 }
+                fn truth(holds: bool) -> Self { <$lane>::from(holds) }
             }
         })+
     };
 }
 
+macro_rules! reals {
+    ($($lane:ty),+) => {
+        numbers!($($lane),+);
+        $(impl Real for $lane {
+            always! {
+                fn add(self, other: Self) -> Self { self + other }
+                fn sub(self, other: Self) -> Self { self - other }
+                fn mul(self, other: Self) -> Self { self * other }
+                fn less(self, other: Self) -> bool { self < other }
+            }
+        })+
+    };
+}
+
+integers!(i8, i16, i32, i64, i128, u8, u16, u32, u64, u128);
 reals!(f32, f64);
 
-/// Sets every number of `inoutvec` to `combine(invec, inoutvec)`.
-#[inline(always)]
-pub(super) fn fold_reals<R: Real>(invec: &[u8], inoutvec: &mut [u8], combine: impl Fn(R, R) -> R) {
-    for (left, right) in invec.chunks_exact(R::SIZE).zip(inoutvec.chunks_exact_mut(R::SIZE)) {
-        combine(R::read(left), R::read(right)).write(right);
-    }
-}
+/// A complex number: a real part and an imaginary part, one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Complex<R>(pub R, pub R);
 
-/// As [`fold_reals`] for complex numbers: a real part and an imaginary part, one after the other.
-#[inline(always)]
-pub(super) fn fold_complex<R: Real>(invec: &[u8], inoutvec: &mut [u8], combine: impl Fn([R; 2], [R; 2]) -> [R; 2]) {
-    for (left, right) in invec.chunks_exact(2 * R::SIZE).zip(inoutvec.chunks_exact_mut(2 * R::SIZE)) {
-        let number = |bytes: &[u8]| [R::read(bytes), R::read(&bytes[R::SIZE..])];
-        let [real, imaginary] = combine(number(left), number(right));
-        real.write(right);
-        imaginary.write(&mut right[R::SIZE..]);
+impl<R: Real> Lane for Complex<R> {
+    const SIZE: usize = 2 * R::SIZE;
+    #[inline(always)]
+    fn read(bytes: &[u8]) -> Self {
+        Complex(R::read(bytes), R::read(&bytes[R::SIZE..]))
     }
-}
-
-/// `(a + bi)(c + di)`
-#[inline(always)]
-pub(super) fn complex_product<R: Real>([a, b]: [R; 2], [c, d]: [R; 2]) -> [R; 2] {
-    [a.mul(c).sub(b.mul(d)), a.mul(d).add(b.mul(c))]
+    #[inline(always)]
+    fn write(self, bytes: &mut [u8]) {
+        self.0.write(bytes);
+        self.1.write(&mut bytes[R::SIZE..]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Reduction operations: which are defined on which types, and how elements are combined (MPI-5.0, 6.9).
 //!
-//! A predefined operation on a predefined type becomes one kernel, chosen once per call; kernels work on elements as
-//! they stand in memory, at any alignment. A user's operation is a function of the layer above.
+//! A predefined operation on a predefined type becomes one kernel, chosen once per call for the processor's widest
+//! vectors; kernels work on elements as they stand in memory, at any alignment. A user's operation is a function of the layer above.
 //! Invariant: `apply(invec, inoutvec)` computes `inoutvec[i] = invec[i] op inoutvec[i]`, the standard's order.
 //! Not here: handles of user operations (`mpi-env`), the order of combining (the collectives).
 
@@ -11,6 +11,7 @@ mod lanes;
 mod of_elements;
 mod pairs;
 mod quad;
+mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod x87;
 

@@ -3,7 +3,7 @@
 //! Results are rounded to the nearest number, ties to even, as a Fortran or C compiler's are. Subnormal numbers,
 //! infinities and NaN have their meaning.
 
-use super::lanes::Real;
+use super::lanes::{Lane, Real};
 
 const FRACTION_BITS: u32 = 112;
 const IMPLICIT: u128 = 1 << FRACTION_BITS;
@@ -18,7 +18,7 @@ const BIAS: i32 = 16383;
 #[derive(Clone, Copy)]
 pub(super) struct Quad(u128);
 
-impl Real for Quad {
+impl Lane for Quad {
     const SIZE: usize = 16;
 
     fn read(bytes: &[u8]) -> Self {
@@ -28,7 +28,9 @@ impl Real for Quad {
     fn write(self, bytes: &mut [u8]) {
         *bytes.first_chunk_mut().expect("a whole element") = self.0.to_ne_bytes();
     }
+}
 
+impl Real for Quad {
     fn add(self, other: Self) -> Self {
         Quad(sum(self.0, other.0))
     }

@@ -125,7 +125,7 @@ fn complex_products_are_complex() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn long_double_leaves_padding_alone() {
-    use super::lanes::Real;
+    use super::lanes::Lane;
     use super::x87::X87;
     let number = |value: f64, padding: u8| {
         let mut bytes = [padding; 16];
@@ -160,7 +160,7 @@ fn pair_bytes(datatype: usize, value: i16, index: i32) -> Vec<u8> {
         MPI_LONG_DOUBLE_INT => {
             let mut number = [0xee; 10];
             let mut wide = [0; 16];
-            super::lanes::Real::write(super::x87::X87::from_f64(value as f64), &mut wide);
+            super::lanes::Lane::write(super::x87::X87::from_f64(value as f64), &mut wide);
             number.copy_from_slice(&wide[..10]);
             put(0, &number);
         }

@@ -6,7 +6,7 @@
 
 use std::arch::asm;
 
-use super::lanes::Real;
+use super::lanes::{Lane, Real};
 
 /// An 80-bit number as its bytes.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ macro_rules! binary {
     }};
 }
 
-impl Real for X87 {
+impl Lane for X87 {
     const SIZE: usize = 16;
 
     fn read(bytes: &[u8]) -> Self {
@@ -45,7 +45,9 @@ impl Real for X87 {
     fn write(self, bytes: &mut [u8]) {
         *bytes.first_chunk_mut().expect("a whole element") = self.0;
     }
+}
 
+impl Real for X87 {
     fn add(self, other: Self) -> Self {
         binary!(self, other, "faddp st(1), st")
     }
