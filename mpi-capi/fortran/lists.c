@@ -10,10 +10,13 @@ static int is_live(MPI_Comm comm)
 
 int ferrum_is_root(MPI_Comm comm, MPI_Fint root)
 {
-    int rank = MPI_PROC_NULL;
-    if (is_live(comm))
+    int rank = MPI_PROC_NULL, between = 0;
+    if (root >= 0 && is_live(comm)) {
+        PMPI_Comm_test_inter(comm, &between);
         PMPI_Comm_rank(comm, &rank);
-    return rank == root || root == MPI_ROOT;
+    }
+    /* The root of an intercommunicator's other group is a rank there. */
+    return (rank == root && !between) || root == MPI_ROOT;
 }
 
 MPI_Fint ferrum_peers(MPI_Comm comm)

@@ -8,6 +8,7 @@
 //! - `attributes`: calls of the program's attribute callbacks.
 //! - `tool_edge`: code that the entry points of the tools interface share. `extension`: functions beyond the standard.
 //! - `fortran_language`: what the Fortran layer states about callbacks and attributes.
+//! - `fortran_section`: array sections as buffers of module `mpi_f08`.
 //! - `allocator`: the global allocator.
 //! - `imp`: the implementations, one module per subject.
 //!
@@ -24,6 +25,7 @@ mod entry;
 mod errors;
 mod extension;
 mod fortran_language;
+mod fortran_section;
 pub mod generated;
 mod handle_errors;
 mod imp;

@@ -83,6 +83,14 @@ impl Datatype {
         Datatype { word: 0, origin, ..self.clone() }
     }
 
+    /// This derived type, with other basic elements in its packed bytes.
+    pub(crate) fn with_signature(mut self, signature: Signature) -> Datatype {
+        if let Some(origin) = &self.origin {
+            self.origin = Some(Arc::new(Origin { signature, envelope: origin.envelope.clone() }));
+        }
+        self
+    }
+
     /// Whether the type is one of [`Datatype::selected`], which programs cannot free.
     pub fn is_selected(&self) -> bool {
         let combiner = self.envelope().map(|envelope| envelope.combiner);

@@ -1,7 +1,7 @@
 //! Datatypes: constructors, sizes and extents, typed user memory, pack and unpack (MPI-5.0, chapter 5).
 //!
 //! - [`datatype`]: [`Datatype`]: size, bounds and layout of a type. [`construct`] and [`construct_array`] derive types,
-//!   [`envelope`] keeps how.
+//!   `construct_section` those of array sections of Fortran; [`envelope`] keeps how.
 //! - [`layout`]: where packed bytes lie in memory: a program of loops (`shape`), a position in it (`cursor`), and
 //!   moving bytes (`kernels`, `direct_copy`).
 //! - [`mod@predefined`]: the types of the standard, by handle.
@@ -18,6 +18,7 @@ mod bounds;
 pub mod buffer;
 pub mod construct;
 pub mod construct_array;
+mod construct_section;
 mod cursor;
 pub mod datatype;
 mod direct_copy;
@@ -37,6 +38,7 @@ mod slices;
 
 pub use buffer::{RecvBuf, SendBuf, TypedBuf};
 pub use construct_array::{Distribution, Subarray};
+pub use construct_section::Section;
 pub use datatype::Datatype;
 pub use element::Element;
 pub use envelope::{Envelope, Form};

@@ -11,6 +11,7 @@ use super::comm_create::hints;
 use crate::call_context::{CallContext, CommView, LocklessContext, TypeRef};
 use crate::check::{self, Out};
 use crate::errors::{Outcome, Raised};
+use crate::fortran_section;
 
 /// `MPI_Psend_init`
 #[allow(clippy::too_many_arguments)] // the standard's own list
@@ -27,7 +28,7 @@ pub fn psend_init(
     request: Out<usize>,
 ) -> Outcome {
     let (partitions, all) = shape(partitions, count)?;
-    let buffer = cx.send_buffer("buf", buffer, all, &datatype)?;
+    let buffer = fortran_section::send_buffer(&cx, "buf", buffer, all, &datatype)?;
     let CallContext { process, mut guard, .. } = cx;
     guard.unlocked(|| hints(info).map(drop))?;
     request.set(process.engine.psend_init(&mut guard, comm.context, (dest, tag), buffer, partitions)?.0);
@@ -49,7 +50,7 @@ pub fn precv_init(
     request: Out<usize>,
 ) -> Outcome {
     let (partitions, all) = shape(partitions, count)?;
-    let buffer = cx.recv_buffer("buf", buffer, all, &datatype)?;
+    let buffer = fortran_section::recv_buffer(&cx, "buf", buffer, all, &datatype)?;
     let CallContext { process, mut guard, .. } = cx;
     guard.unlocked(|| hints(info).map(drop))?;
     request.set(process.engine.precv_init(&mut guard, comm.context, (source, tag), buffer, partitions)?.0);

@@ -9,6 +9,7 @@ use mpi_win::Target;
 use crate::call_context::{CallContext, TypeRef, WinRef};
 use crate::check;
 use crate::errors::Outcome;
+use crate::fortran_section;
 
 fn target(rank: i32, displacement: isize, count: u64, datatype: &TypeRef) -> Target<'_> {
     Target { rank, displacement: displacement as i64, count, datatype, handle: datatype.word() }
@@ -111,9 +112,9 @@ pub fn fetch_and_op(
 ) -> Outcome {
     let data = match op {
         abi::MPI_NO_OP => SendBuf::empty(),
-        _ => cx.send_buffer("origin_addr", address, 1, &datatype)?,
+        _ => fortran_section::send_buffer(&cx, "origin_addr", address, 1, &datatype)?,
     };
-    let result = cx.recv_buffer("result_addr", result, 1, &datatype)?;
+    let result = fortran_section::recv_buffer(&cx, "result_addr", result, 1, &datatype)?;
     let CallContext { process, mut guard, .. } = cx;
     process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, 1, &datatype);
@@ -132,9 +133,9 @@ pub fn compare_and_swap(
     displacement: isize,
     win: WinRef,
 ) -> Outcome {
-    let data = cx.send_buffer("origin_addr", address, 1, &datatype)?;
-    let compare = cx.send_buffer("compare_addr", compare, 1, &datatype)?;
-    let result = cx.recv_buffer("result_addr", result, 1, &datatype)?;
+    let data = fortran_section::send_buffer(&cx, "origin_addr", address, 1, &datatype)?;
+    let compare = fortran_section::send_buffer(&cx, "compare_addr", compare, 1, &datatype)?;
+    let result = fortran_section::recv_buffer(&cx, "result_addr", result, 1, &datatype)?;
     let CallContext { process, mut guard, .. } = cx;
     let target = target(rank, displacement, 1, &datatype);
     Ok(process.one_sided.compare_and_swap(&mut guard, &win.win, &data, &compare, result, &target)?)

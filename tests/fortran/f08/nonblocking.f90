@@ -8,7 +8,6 @@ PROGRAM nonblocking
   TYPE(MPI_Request) :: requests(4)
   TYPE(MPI_Status) :: statuses(4), status
   TYPE(MPI_Message) :: message
-  TYPE(MPI_Datatype) :: gaps
   LOGICAL :: flag
 
   CALL begin
@@ -65,19 +64,6 @@ PROGRAM nonblocking
   CALL MPI_Mrecv(in(9:1:-4), 3, MPI_INTEGER, message, status)
   CALL MPI_Wait(requests(1), MPI_STATUS_IGNORE)
   CALL expect(in(1) - in(5) == 4 .AND. in(5) - in(9) == 4 .AND. in(2) == 0, 'MPI_Mrecv')
-
-  ! What no datatype describes is an error, which names the reason, and starts nothing.
-  CALL MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
-  CALL MPI_Type_vector(2, 1, 2, MPI_INTEGER, gaps)
-  CALL MPI_Type_commit(gaps)
-  requests(1) = MPI_REQUEST_NULL
-  CALL MPI_Isend(out(1:30:3), 2, gaps, partner, 8, MPI_COMM_WORLD, requests(1), ierror)
-  CALL expect(is_of_class(ierror, MPI_ERR_TYPE), 'a vector over a section')
-  CALL expect(requests(1) == MPI_REQUEST_NULL, 'no request after an error')
-  CALL MPI_Psend_init(out(1:30:3), 2, 5_MPI_COUNT_KIND, MPI_INTEGER, partner, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &
-      requests(1), ierror)
-  CALL expect(is_of_class(ierror, MPI_ERR_BUFFER), 'partitions of a section')
-  CALL MPI_Type_free(gaps)
 
   ! Contiguous partitions.
   CALL MPI_Psend_init(out, 3, 10_MPI_COUNT_KIND, MPI_INTEGER, partner, 9, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))

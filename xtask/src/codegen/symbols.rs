@@ -14,7 +14,9 @@ pub fn version_script(spec: &Spec) -> String {
     // ferrum_tool.h: shared objects add variables of their own.
     text.push_str("    ferrum_tool_add; ferrum_tool_error;\n");
     // libmpifort states the language of callbacks and attributes.
-    text.push_str("    ferrum_fortran_procedures; ferrum_fortran_attribute; ferrum_fortran_value;\n  local: *;\n};\n");
+    text.push_str("    ferrum_fortran_procedures; ferrum_fortran_attribute; ferrum_fortran_value;\n");
+    text.push_str("    ferrum_section_datatype; ferrum_section_free; ferrum_section_room; ferrum_section_refuse;\n");
+    text.push_str("    ferrum_section_raise; ferrum_section_state;\n  local: *;\n};\n");
     text
 }
 

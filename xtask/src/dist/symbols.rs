@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::{Failure, Result, process};
 
 /// Exported besides the functions of the standard; each needs a reason here.
-const OTHERS: [&str; 5] = [
+const OTHERS: [&str; 11] = [
     // ferrum_tool.h: shared objects add variables of their own.
     "ferrum_tool_add",
     "ferrum_tool_error",
@@ -21,6 +21,13 @@ const OTHERS: [&str; 5] = [
     "ferrum_fortran_procedures",
     "ferrum_fortran_attribute",
     "ferrum_fortran_value",
+    // Module mpi_f08 passes array sections.
+    "ferrum_section_datatype",
+    "ferrum_section_free",
+    "ferrum_section_room",
+    "ferrum_section_refuse",
+    "ferrum_section_raise",
+    "ferrum_section_state",
 ];
 
 /// All names that a library exports, as a list for other programs.

@@ -233,7 +233,7 @@ fn communicator<'f>(spec: &Spec, function: &'f Function) -> Result<&'f str> {
 }
 
 /// The condition that the process is the root.
-fn at_root(spec: &Spec, function: &Function) -> Result<String> {
+pub(super) fn at_root(spec: &Spec, function: &Function) -> Result<String> {
     let root = function.parameters.iter().find(|each| each.kind == "RANK_ROOT");
     let root = root.ok_or_else(|| Failure::from(format!("spec: {}: no root", function.name)))?;
     Ok(format!("ferrum_is_root(ferrum_comm(*{}), *{})", communicator(spec, function)?, root.name))

@@ -8,13 +8,17 @@ FERRUM_BODY void body_Abi_get_fortran_booleans(__typeof__(MPI_Abi_get_fortran_bo
     const MPI_Fint *logical_size, CFI_cdesc_t *logical_true, CFI_cdesc_t *logical_false, MPI_Fint *is_set,
     MPI_Fint *ierror)
 {
-    struct ferrum_section logical_true_section = ferrum_copied(logical_true, 1);
-    struct ferrum_section logical_false_section = ferrum_copied(logical_false, 1);
-    int error = logical_true_section.error ? logical_true_section.error : logical_false_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section logical_true_section = ferrum_addressed(logical_true);
+    if (!ferrum_is_contiguous(logical_true))
+        ferrum_section_copy(&logical_true_section, logical_true, 1, *logical_size, MPI_BYTE, 1);
+    struct ferrum_section logical_false_section = ferrum_addressed(logical_false);
+    if (!ferrum_is_contiguous(logical_false))
+        ferrum_section_copy(&logical_false_section, logical_false, 1, *logical_size, MPI_BYTE, 1);
+    int error, refused = logical_true_section.is_refused || logical_false_section.is_refused;
+    if (!refused) {
         error = call(*logical_size, logical_true_section.address, logical_false_section.address, is_set);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Abi_get_fortran_booleans", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&logical_true_section);
     ferrum_section_end(&logical_false_section);
@@ -39,13 +43,17 @@ void ferrum_f08_pmpi_abi_get_fortran_booleans(const MPI_Fint *logical_size, CFI_
 FERRUM_BODY void body_Abi_set_fortran_booleans(__typeof__(MPI_Abi_set_fortran_booleans) *call,
     const MPI_Fint *logical_size, CFI_cdesc_t *logical_true, CFI_cdesc_t *logical_false, MPI_Fint *ierror)
 {
-    struct ferrum_section logical_true_section = ferrum_copied(logical_true, 0);
-    struct ferrum_section logical_false_section = ferrum_copied(logical_false, 0);
-    int error = logical_true_section.error ? logical_true_section.error : logical_false_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section logical_true_section = ferrum_addressed(logical_true);
+    if (!ferrum_is_contiguous(logical_true))
+        ferrum_section_copy(&logical_true_section, logical_true, 0, *logical_size, MPI_BYTE, 1);
+    struct ferrum_section logical_false_section = ferrum_addressed(logical_false);
+    if (!ferrum_is_contiguous(logical_false))
+        ferrum_section_copy(&logical_false_section, logical_false, 0, *logical_size, MPI_BYTE, 1);
+    int error, refused = logical_true_section.is_refused || logical_false_section.is_refused;
+    if (!refused) {
         error = call(*logical_size, logical_true_section.address, logical_false_section.address);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Abi_set_fortran_booleans", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&logical_true_section);
     ferrum_section_end(&logical_false_section);

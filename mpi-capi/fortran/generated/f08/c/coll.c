@@ -8,14 +8,19 @@ FERRUM_BODY void body_Allgather(__typeof__(MPI_Allgather) *call, CFI_cdesc_t *se
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
             ferrum_type(*recvtype), ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Allgather", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -39,14 +44,19 @@ FERRUM_BODY void body_Allgather_c(__typeof__(MPI_Allgather_c) *call, CFI_cdesc_t
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
             ferrum_type(*recvtype), ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Allgather_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -71,14 +81,18 @@ void ferrum_f08_pmpi_allgather_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcoun
 FERRUM_BODY void body_Allreduce(__typeof__(MPI_Allreduce) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
             ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Allreduce", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -101,14 +115,18 @@ void ferrum_f08_pmpi_allreduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const
 FERRUM_BODY void body_Allreduce_c(__typeof__(MPI_Allreduce_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
             ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Allreduce_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -132,14 +150,20 @@ FERRUM_BODY void body_Alltoall(__typeof__(MPI_Alltoall) *call, CFI_cdesc_t *send
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
             ferrum_type(*recvtype), ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Alltoall", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -163,14 +187,20 @@ FERRUM_BODY void body_Alltoall_c(__typeof__(MPI_Alltoall_c) *call, CFI_cdesc_t *
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
             ferrum_type(*recvtype), ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Alltoall_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -195,12 +225,14 @@ void ferrum_f08_pmpi_alltoall_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount
 FERRUM_BODY void body_Bcast(__typeof__(MPI_Bcast) *call, CFI_cdesc_t *buffer, const MPI_Fint *count,
     const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buffer_section = ferrum_copied(buffer, 1);
-    int error = buffer_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buffer_section = ferrum_addressed(buffer);
+    if (!ferrum_is_contiguous(buffer))
+        ferrum_section_copy(&buffer_section, buffer, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
         error = call(buffer_section.address, *count, ferrum_type(*datatype), *root, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Bcast", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buffer_section);
     ferrum_return(ierror, error);
@@ -222,12 +254,14 @@ void ferrum_f08_pmpi_bcast(CFI_cdesc_t *buffer, const MPI_Fint *count, const MPI
 FERRUM_BODY void body_Bcast_c(__typeof__(MPI_Bcast_c) *call, CFI_cdesc_t *buffer, const MPI_Count *count,
     const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buffer_section = ferrum_copied(buffer, 1);
-    int error = buffer_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buffer_section = ferrum_addressed(buffer);
+    if (!ferrum_is_contiguous(buffer))
+        ferrum_section_copy(&buffer_section, buffer, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
         error = call(buffer_section.address, *count, ferrum_type(*datatype), *root, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Bcast_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buffer_section);
     ferrum_return(ierror, error);
@@ -250,14 +284,19 @@ FERRUM_BODY void body_Gather(__typeof__(MPI_Gather) *call, CFI_cdesc_t *sendbuf,
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
             ferrum_type(*recvtype), *root, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Gather", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -283,14 +322,19 @@ FERRUM_BODY void body_Gather_c(__typeof__(MPI_Gather_c) *call, CFI_cdesc_t *send
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
             ferrum_type(*recvtype), *root, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Gather_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -339,14 +383,18 @@ FERRUM_BODY void body_Reduce(__typeof__(MPI_Reduce) *call, CFI_cdesc_t *sendbuf,
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
             *root, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Reduce", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -370,14 +418,18 @@ FERRUM_BODY void body_Reduce_c(__typeof__(MPI_Reduce_c) *call, CFI_cdesc_t *send
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
             *root, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Reduce_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -400,13 +452,17 @@ void ferrum_f08_pmpi_reduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const 
 FERRUM_BODY void body_Reduce_local(__typeof__(MPI_Reduce_local) *call, CFI_cdesc_t *inbuf, CFI_cdesc_t *inoutbuf,
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, MPI_Fint *ierror)
 {
-    struct ferrum_section inbuf_section = ferrum_copied(inbuf, 0);
-    struct ferrum_section inoutbuf_section = ferrum_copied(inoutbuf, 1);
-    int error = inbuf_section.error ? inbuf_section.error : inoutbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_addressed(inbuf);
+    if (!ferrum_is_contiguous(inbuf))
+        ferrum_section_copy(&inbuf_section, inbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section inoutbuf_section = ferrum_addressed(inoutbuf);
+    if (!ferrum_is_contiguous(inoutbuf))
+        ferrum_section_copy(&inoutbuf_section, inoutbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = inbuf_section.is_refused || inoutbuf_section.is_refused;
+    if (!refused) {
         error = call(inbuf_section.address, inoutbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op));
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Reduce_local", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&inoutbuf_section);
@@ -429,13 +485,17 @@ void ferrum_f08_pmpi_reduce_local(CFI_cdesc_t *inbuf, CFI_cdesc_t *inoutbuf, con
 FERRUM_BODY void body_Reduce_local_c(__typeof__(MPI_Reduce_local_c) *call, CFI_cdesc_t *inbuf, CFI_cdesc_t *inoutbuf,
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, MPI_Fint *ierror)
 {
-    struct ferrum_section inbuf_section = ferrum_copied(inbuf, 0);
-    struct ferrum_section inoutbuf_section = ferrum_copied(inoutbuf, 1);
-    int error = inbuf_section.error ? inbuf_section.error : inoutbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_addressed(inbuf);
+    if (!ferrum_is_contiguous(inbuf))
+        ferrum_section_copy(&inbuf_section, inbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section inoutbuf_section = ferrum_addressed(inoutbuf);
+    if (!ferrum_is_contiguous(inoutbuf))
+        ferrum_section_copy(&inoutbuf_section, inoutbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = inbuf_section.is_refused || inoutbuf_section.is_refused;
+    if (!refused) {
         error = call(inbuf_section.address, inoutbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op));
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Reduce_local_c", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&inoutbuf_section);
@@ -459,14 +519,19 @@ FERRUM_BODY void body_Scatter(__typeof__(MPI_Scatter) *call, CFI_cdesc_t *sendbu
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
             ferrum_type(*recvtype), *root, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Scatter", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -492,14 +557,19 @@ FERRUM_BODY void body_Scatter_c(__typeof__(MPI_Scatter_c) *call, CFI_cdesc_t *se
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_copied(sendbuf, 0);
-    struct ferrum_section recvbuf_section = ferrum_copied(recvbuf, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype),
+            ferrum_peers(ferrum_comm(*comm)));
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
             ferrum_type(*recvtype), *root, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Scatter_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);

@@ -8,11 +8,11 @@ FERRUM_BODY void body_Get_address(__typeof__(MPI_Get_address) *call, CFI_cdesc_t
     MPI_Fint *ierror)
 {
     struct ferrum_section location_section = ferrum_addressed(location);
-    int error = location_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = location_section.is_refused;
+    if (!refused) {
         error = call(location_section.address, address);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Get_address", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&location_section);
     ferrum_return(ierror, error);
@@ -52,14 +52,16 @@ FERRUM_BODY void body_Pack(__typeof__(MPI_Pack) *call, CFI_cdesc_t *inbuf, const
     const MPI_Fint *datatype, CFI_cdesc_t *outbuf, const MPI_Fint *outsize, MPI_Fint *position, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section inbuf_section = ferrum_described(inbuf, *incount, ferrum_type(*datatype), 0, 1);
-    struct ferrum_section outbuf_section = ferrum_copied(outbuf, 1);
-    int error = inbuf_section.error ? inbuf_section.error : outbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_described(inbuf, *incount, ferrum_type(*datatype));
+    struct ferrum_section outbuf_section = ferrum_addressed(outbuf);
+    if (!ferrum_is_contiguous(outbuf))
+        ferrum_section_copy(&outbuf_section, outbuf, 1, *outsize, MPI_BYTE, 1);
+    int error, refused = inbuf_section.is_refused || outbuf_section.is_refused;
+    if (!refused) {
         error = call(inbuf_section.address, inbuf_section.count, inbuf_section.datatype, outbuf_section.address,
             *outsize, position, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Pack", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&outbuf_section);
@@ -83,14 +85,16 @@ FERRUM_BODY void body_Pack_c(__typeof__(MPI_Pack_c) *call, CFI_cdesc_t *inbuf, c
     const MPI_Fint *datatype, CFI_cdesc_t *outbuf, const MPI_Count *outsize, MPI_Count *position,
     const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section inbuf_section = ferrum_described(inbuf, *incount, ferrum_type(*datatype), 0, 1);
-    struct ferrum_section outbuf_section = ferrum_copied(outbuf, 1);
-    int error = inbuf_section.error ? inbuf_section.error : outbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_described(inbuf, *incount, ferrum_type(*datatype));
+    struct ferrum_section outbuf_section = ferrum_addressed(outbuf);
+    if (!ferrum_is_contiguous(outbuf))
+        ferrum_section_copy(&outbuf_section, outbuf, 1, *outsize, MPI_BYTE, 1);
+    int error, refused = inbuf_section.is_refused || outbuf_section.is_refused;
+    if (!refused) {
         error = call(inbuf_section.address, inbuf_section.count, inbuf_section.datatype, outbuf_section.address,
             *outsize, position, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Pack_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&outbuf_section);
@@ -118,16 +122,20 @@ FERRUM_BODY void body_Pack_external(__typeof__(MPI_Pack_external) *call, CFI_cde
     size_t datarep_length = datarep_text->elem_len;
     char few_datarep[FERRUM_FEW_CHARACTERS];
     char *c_datarep = ferrum_text(datarep, datarep_length, 0, few_datarep);
-    struct ferrum_section inbuf_section = ferrum_described(inbuf, *incount, ferrum_type(*datatype), 0, 1);
-    struct ferrum_section outbuf_section = ferrum_copied(outbuf, 1);
-    int error = inbuf_section.error ? inbuf_section.error : outbuf_section.error;
-    if (!c_datarep)
-        error = MPI_ERR_NO_MEM;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_described(inbuf, *incount, ferrum_type(*datatype));
+    struct ferrum_section outbuf_section = ferrum_addressed(outbuf);
+    if (!ferrum_is_contiguous(outbuf))
+        ferrum_section_copy(&outbuf_section, outbuf, 1, *outsize, MPI_BYTE, 1);
+    int error, refused = inbuf_section.is_refused || outbuf_section.is_refused;
+    if (!c_datarep) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
         error = call(c_datarep, inbuf_section.address, inbuf_section.count, inbuf_section.datatype,
             outbuf_section.address, *outsize, position);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Pack_external", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&outbuf_section);
@@ -156,16 +164,20 @@ FERRUM_BODY void body_Pack_external_c(__typeof__(MPI_Pack_external_c) *call, CFI
     size_t datarep_length = datarep_text->elem_len;
     char few_datarep[FERRUM_FEW_CHARACTERS];
     char *c_datarep = ferrum_text(datarep, datarep_length, 0, few_datarep);
-    struct ferrum_section inbuf_section = ferrum_described(inbuf, *incount, ferrum_type(*datatype), 0, 1);
-    struct ferrum_section outbuf_section = ferrum_copied(outbuf, 1);
-    int error = inbuf_section.error ? inbuf_section.error : outbuf_section.error;
-    if (!c_datarep)
-        error = MPI_ERR_NO_MEM;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_described(inbuf, *incount, ferrum_type(*datatype));
+    struct ferrum_section outbuf_section = ferrum_addressed(outbuf);
+    if (!ferrum_is_contiguous(outbuf))
+        ferrum_section_copy(&outbuf_section, outbuf, 1, *outsize, MPI_BYTE, 1);
+    int error, refused = inbuf_section.is_refused || outbuf_section.is_refused;
+    if (!c_datarep) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
         error = call(c_datarep, inbuf_section.address, inbuf_section.count, inbuf_section.datatype,
             outbuf_section.address, *outsize, position);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Pack_external_c", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&outbuf_section);
@@ -645,14 +657,16 @@ FERRUM_BODY void body_Unpack(__typeof__(MPI_Unpack) *call, CFI_cdesc_t *inbuf, c
     MPI_Fint *position, CFI_cdesc_t *outbuf, const MPI_Fint *outcount, const MPI_Fint *datatype, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section inbuf_section = ferrum_copied(inbuf, 0);
-    struct ferrum_section outbuf_section = ferrum_described(outbuf, *outcount, ferrum_type(*datatype), 1, 1);
-    int error = inbuf_section.error ? inbuf_section.error : outbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_addressed(inbuf);
+    if (!ferrum_is_contiguous(inbuf))
+        ferrum_section_copy(&inbuf_section, inbuf, 0, *insize, MPI_BYTE, 1);
+    struct ferrum_section outbuf_section = ferrum_described(outbuf, *outcount, ferrum_type(*datatype));
+    int error, refused = inbuf_section.is_refused || outbuf_section.is_refused;
+    if (!refused) {
         error = call(inbuf_section.address, *insize, position, outbuf_section.address, outbuf_section.count,
             outbuf_section.datatype, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Unpack", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&outbuf_section);
@@ -676,14 +690,16 @@ FERRUM_BODY void body_Unpack_c(__typeof__(MPI_Unpack_c) *call, CFI_cdesc_t *inbu
     MPI_Count *position, CFI_cdesc_t *outbuf, const MPI_Count *outcount, const MPI_Fint *datatype,
     const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section inbuf_section = ferrum_copied(inbuf, 0);
-    struct ferrum_section outbuf_section = ferrum_described(outbuf, *outcount, ferrum_type(*datatype), 1, 1);
-    int error = inbuf_section.error ? inbuf_section.error : outbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_addressed(inbuf);
+    if (!ferrum_is_contiguous(inbuf))
+        ferrum_section_copy(&inbuf_section, inbuf, 0, *insize, MPI_BYTE, 1);
+    struct ferrum_section outbuf_section = ferrum_described(outbuf, *outcount, ferrum_type(*datatype));
+    int error, refused = inbuf_section.is_refused || outbuf_section.is_refused;
+    if (!refused) {
         error = call(inbuf_section.address, *insize, position, outbuf_section.address, outbuf_section.count,
             outbuf_section.datatype, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Unpack_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&outbuf_section);
@@ -711,16 +727,20 @@ FERRUM_BODY void body_Unpack_external(__typeof__(MPI_Unpack_external) *call, CFI
     size_t datarep_length = datarep_text->elem_len;
     char few_datarep[FERRUM_FEW_CHARACTERS];
     char *c_datarep = ferrum_text(datarep, datarep_length, 0, few_datarep);
-    struct ferrum_section inbuf_section = ferrum_copied(inbuf, 0);
-    struct ferrum_section outbuf_section = ferrum_described(outbuf, *outcount, ferrum_type(*datatype), 1, 1);
-    int error = inbuf_section.error ? inbuf_section.error : outbuf_section.error;
-    if (!c_datarep)
-        error = MPI_ERR_NO_MEM;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_addressed(inbuf);
+    if (!ferrum_is_contiguous(inbuf))
+        ferrum_section_copy(&inbuf_section, inbuf, 0, *insize, MPI_BYTE, 1);
+    struct ferrum_section outbuf_section = ferrum_described(outbuf, *outcount, ferrum_type(*datatype));
+    int error, refused = inbuf_section.is_refused || outbuf_section.is_refused;
+    if (!c_datarep) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
         error = call(c_datarep, inbuf_section.address, *insize, position, outbuf_section.address,
             outbuf_section.count, outbuf_section.datatype);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Unpack_external", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&outbuf_section);
@@ -751,16 +771,20 @@ FERRUM_BODY void body_Unpack_external_c(__typeof__(MPI_Unpack_external_c) *call,
     size_t datarep_length = datarep_text->elem_len;
     char few_datarep[FERRUM_FEW_CHARACTERS];
     char *c_datarep = ferrum_text(datarep, datarep_length, 0, few_datarep);
-    struct ferrum_section inbuf_section = ferrum_copied(inbuf, 0);
-    struct ferrum_section outbuf_section = ferrum_described(outbuf, *outcount, ferrum_type(*datatype), 1, 1);
-    int error = inbuf_section.error ? inbuf_section.error : outbuf_section.error;
-    if (!c_datarep)
-        error = MPI_ERR_NO_MEM;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section inbuf_section = ferrum_addressed(inbuf);
+    if (!ferrum_is_contiguous(inbuf))
+        ferrum_section_copy(&inbuf_section, inbuf, 0, *insize, MPI_BYTE, 1);
+    struct ferrum_section outbuf_section = ferrum_described(outbuf, *outcount, ferrum_type(*datatype));
+    int error, refused = inbuf_section.is_refused || outbuf_section.is_refused;
+    if (!c_datarep) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
         error = call(c_datarep, inbuf_section.address, *insize, position, outbuf_section.address,
             outbuf_section.count, outbuf_section.datatype);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Unpack_external_c", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&inbuf_section);
     ferrum_section_end(&outbuf_section);

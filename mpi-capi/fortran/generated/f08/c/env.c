@@ -7,11 +7,11 @@
 FERRUM_BODY void body_Free_mem(__typeof__(MPI_Free_mem) *call, CFI_cdesc_t *base, MPI_Fint *ierror)
 {
     struct ferrum_section base_section = ferrum_addressed(base);
-    int error = base_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = base_section.is_refused;
+    if (!refused) {
         error = call(base_section.address);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Free_mem", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&base_section);
     ferrum_return(ierror, error);

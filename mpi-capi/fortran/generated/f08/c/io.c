@@ -26,14 +26,14 @@ void ferrum_f08_pmpi_file_get_type_extent_c_(const MPI_Fint *fh, const MPI_Fint 
 FERRUM_BODY void body_File_iread(__typeof__(MPI_File_iread) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -55,14 +55,14 @@ void ferrum_f08_pmpi_file_iread(const MPI_Fint *fh, CFI_cdesc_t *buf, const MPI_
 FERRUM_BODY void body_File_iread_all(__typeof__(MPI_File_iread_all) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread_all", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -84,14 +84,14 @@ void ferrum_f08_pmpi_file_iread_all(const MPI_Fint *fh, CFI_cdesc_t *buf, const 
 FERRUM_BODY void body_File_iread_all_c(__typeof__(MPI_File_iread_all_c) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread_all_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -113,15 +113,15 @@ void ferrum_f08_pmpi_file_iread_all_c(const MPI_Fint *fh, CFI_cdesc_t *buf, cons
 FERRUM_BODY void body_File_iread_at(__typeof__(MPI_File_iread_at) *call, const MPI_Fint *fh, const MPI_Offset *offset,
     CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread_at", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -144,15 +144,15 @@ FERRUM_BODY void body_File_iread_at_all(__typeof__(MPI_File_iread_at_all) *call,
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread_at_all", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -175,15 +175,15 @@ FERRUM_BODY void body_File_iread_at_all_c(__typeof__(MPI_File_iread_at_all_c) *c
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread_at_all_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -206,15 +206,15 @@ FERRUM_BODY void body_File_iread_at_c(__typeof__(MPI_File_iread_at_c) *call, con
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread_at_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -236,14 +236,14 @@ void ferrum_f08_pmpi_file_iread_at_c(const MPI_Fint *fh, const MPI_Offset *offse
 FERRUM_BODY void body_File_iread_c(__typeof__(MPI_File_iread_c) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -265,14 +265,14 @@ void ferrum_f08_pmpi_file_iread_c(const MPI_Fint *fh, CFI_cdesc_t *buf, const MP
 FERRUM_BODY void body_File_iread_shared(__typeof__(MPI_File_iread_shared) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread_shared", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -294,14 +294,14 @@ void ferrum_f08_pmpi_file_iread_shared(const MPI_Fint *fh, CFI_cdesc_t *buf, con
 FERRUM_BODY void body_File_iread_shared_c(__typeof__(MPI_File_iread_shared_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iread_shared_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -323,14 +323,14 @@ void ferrum_f08_pmpi_file_iread_shared_c(const MPI_Fint *fh, CFI_cdesc_t *buf, c
 FERRUM_BODY void body_File_iwrite(__typeof__(MPI_File_iwrite) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -352,14 +352,14 @@ void ferrum_f08_pmpi_file_iwrite(const MPI_Fint *fh, CFI_cdesc_t *buf, const MPI
 FERRUM_BODY void body_File_iwrite_all(__typeof__(MPI_File_iwrite_all) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite_all", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -381,14 +381,14 @@ void ferrum_f08_pmpi_file_iwrite_all(const MPI_Fint *fh, CFI_cdesc_t *buf, const
 FERRUM_BODY void body_File_iwrite_all_c(__typeof__(MPI_File_iwrite_all_c) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite_all_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -411,15 +411,15 @@ FERRUM_BODY void body_File_iwrite_at(__typeof__(MPI_File_iwrite_at) *call, const
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite_at", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -442,15 +442,15 @@ FERRUM_BODY void body_File_iwrite_at_all(__typeof__(MPI_File_iwrite_at_all) *cal
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite_at_all", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -473,15 +473,15 @@ FERRUM_BODY void body_File_iwrite_at_all_c(__typeof__(MPI_File_iwrite_at_all_c) 
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite_at_all_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -504,15 +504,15 @@ FERRUM_BODY void body_File_iwrite_at_c(__typeof__(MPI_File_iwrite_at_c) *call, c
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite_at_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -534,14 +534,14 @@ void ferrum_f08_pmpi_file_iwrite_at_c(const MPI_Fint *fh, const MPI_Offset *offs
 FERRUM_BODY void body_File_iwrite_c(__typeof__(MPI_File_iwrite_c) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -563,14 +563,14 @@ void ferrum_f08_pmpi_file_iwrite_c(const MPI_Fint *fh, CFI_cdesc_t *buf, const M
 FERRUM_BODY void body_File_iwrite_shared(__typeof__(MPI_File_iwrite_shared) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite_shared", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -592,14 +592,14 @@ void ferrum_f08_pmpi_file_iwrite_shared(const MPI_Fint *fh, CFI_cdesc_t *buf, co
 FERRUM_BODY void body_File_iwrite_shared_c(__typeof__(MPI_File_iwrite_shared_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype, &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_iwrite_shared_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -621,13 +621,13 @@ void ferrum_f08_pmpi_file_iwrite_shared_c(const MPI_Fint *fh, CFI_cdesc_t *buf, 
 FERRUM_BODY void body_File_read(__typeof__(MPI_File_read) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -649,13 +649,13 @@ void ferrum_f08_pmpi_file_read(const MPI_Fint *fh, CFI_cdesc_t *buf, const MPI_F
 FERRUM_BODY void body_File_read_all(__typeof__(MPI_File_read_all) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_all", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -677,12 +677,12 @@ void ferrum_f08_pmpi_file_read_all(const MPI_Fint *fh, CFI_cdesc_t *buf, const M
 FERRUM_BODY void body_File_read_all_begin(__typeof__(MPI_File_read_all_begin) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_all_begin", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -704,12 +704,12 @@ void ferrum_f08_pmpi_file_read_all_begin(const MPI_Fint *fh, CFI_cdesc_t *buf, c
 FERRUM_BODY void body_File_read_all_begin_c(__typeof__(MPI_File_read_all_begin_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_all_begin_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -731,13 +731,13 @@ void ferrum_f08_pmpi_file_read_all_begin_c(const MPI_Fint *fh, CFI_cdesc_t *buf,
 FERRUM_BODY void body_File_read_all_c(__typeof__(MPI_File_read_all_c) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_all_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -760,11 +760,11 @@ FERRUM_BODY void body_File_read_all_end(__typeof__(MPI_File_read_all_end) *call,
     MPI_Fint *status, MPI_Fint *ierror)
 {
     struct ferrum_section buf_section = ferrum_addressed(buf);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_all_end", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -784,13 +784,13 @@ void ferrum_f08_pmpi_file_read_all_end(const MPI_Fint *fh, CFI_cdesc_t *buf, MPI
 FERRUM_BODY void body_File_read_at(__typeof__(MPI_File_read_at) *call, const MPI_Fint *fh, const MPI_Offset *offset,
     CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_at", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -813,13 +813,13 @@ FERRUM_BODY void body_File_read_at_all(__typeof__(MPI_File_read_at_all) *call, c
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_at_all", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -841,12 +841,12 @@ void ferrum_f08_pmpi_file_read_at_all(const MPI_Fint *fh, const MPI_Offset *offs
 FERRUM_BODY void body_File_read_at_all_begin(__typeof__(MPI_File_read_at_all_begin) *call, const MPI_Fint *fh,
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_at_all_begin", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -868,12 +868,12 @@ void ferrum_f08_pmpi_file_read_at_all_begin(const MPI_Fint *fh, const MPI_Offset
 FERRUM_BODY void body_File_read_at_all_begin_c(__typeof__(MPI_File_read_at_all_begin_c) *call, const MPI_Fint *fh,
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_at_all_begin_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -896,13 +896,13 @@ FERRUM_BODY void body_File_read_at_all_c(__typeof__(MPI_File_read_at_all_c) *cal
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_at_all_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -925,11 +925,11 @@ FERRUM_BODY void body_File_read_at_all_end(__typeof__(MPI_File_read_at_all_end) 
     CFI_cdesc_t *buf, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct ferrum_section buf_section = ferrum_addressed(buf);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_at_all_end", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -950,13 +950,13 @@ FERRUM_BODY void body_File_read_at_c(__typeof__(MPI_File_read_at_c) *call, const
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_at_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -978,13 +978,13 @@ void ferrum_f08_pmpi_file_read_at_c(const MPI_Fint *fh, const MPI_Offset *offset
 FERRUM_BODY void body_File_read_c(__typeof__(MPI_File_read_c) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1006,13 +1006,13 @@ void ferrum_f08_pmpi_file_read_c(const MPI_Fint *fh, CFI_cdesc_t *buf, const MPI
 FERRUM_BODY void body_File_read_ordered(__typeof__(MPI_File_read_ordered) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_ordered", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1034,12 +1034,12 @@ void ferrum_f08_pmpi_file_read_ordered(const MPI_Fint *fh, CFI_cdesc_t *buf, con
 FERRUM_BODY void body_File_read_ordered_begin(__typeof__(MPI_File_read_ordered_begin) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_ordered_begin", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1061,12 +1061,12 @@ void ferrum_f08_pmpi_file_read_ordered_begin(const MPI_Fint *fh, CFI_cdesc_t *bu
 FERRUM_BODY void body_File_read_ordered_begin_c(__typeof__(MPI_File_read_ordered_begin_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_ordered_begin_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1088,13 +1088,13 @@ void ferrum_f08_pmpi_file_read_ordered_begin_c(const MPI_Fint *fh, CFI_cdesc_t *
 FERRUM_BODY void body_File_read_ordered_c(__typeof__(MPI_File_read_ordered_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_ordered_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1117,11 +1117,11 @@ FERRUM_BODY void body_File_read_ordered_end(__typeof__(MPI_File_read_ordered_end
     CFI_cdesc_t *buf, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct ferrum_section buf_section = ferrum_addressed(buf);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_ordered_end", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1141,13 +1141,13 @@ void ferrum_f08_pmpi_file_read_ordered_end(const MPI_Fint *fh, CFI_cdesc_t *buf,
 FERRUM_BODY void body_File_read_shared(__typeof__(MPI_File_read_shared) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_shared", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1169,13 +1169,13 @@ void ferrum_f08_pmpi_file_read_shared(const MPI_Fint *fh, CFI_cdesc_t *buf, cons
 FERRUM_BODY void body_File_read_shared_c(__typeof__(MPI_File_read_shared_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_read_shared_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1197,13 +1197,13 @@ void ferrum_f08_pmpi_file_read_shared_c(const MPI_Fint *fh, CFI_cdesc_t *buf, co
 FERRUM_BODY void body_File_write(__typeof__(MPI_File_write) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1225,13 +1225,13 @@ void ferrum_f08_pmpi_file_write(const MPI_Fint *fh, CFI_cdesc_t *buf, const MPI_
 FERRUM_BODY void body_File_write_all(__typeof__(MPI_File_write_all) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_all", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1253,12 +1253,12 @@ void ferrum_f08_pmpi_file_write_all(const MPI_Fint *fh, CFI_cdesc_t *buf, const 
 FERRUM_BODY void body_File_write_all_begin(__typeof__(MPI_File_write_all_begin) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_all_begin", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1280,12 +1280,12 @@ void ferrum_f08_pmpi_file_write_all_begin(const MPI_Fint *fh, CFI_cdesc_t *buf, 
 FERRUM_BODY void body_File_write_all_begin_c(__typeof__(MPI_File_write_all_begin_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_all_begin_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1307,13 +1307,13 @@ void ferrum_f08_pmpi_file_write_all_begin_c(const MPI_Fint *fh, CFI_cdesc_t *buf
 FERRUM_BODY void body_File_write_all_c(__typeof__(MPI_File_write_all_c) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_all_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1336,11 +1336,11 @@ FERRUM_BODY void body_File_write_all_end(__typeof__(MPI_File_write_all_end) *cal
     CFI_cdesc_t *buf, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct ferrum_section buf_section = ferrum_addressed(buf);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_all_end", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1360,13 +1360,13 @@ void ferrum_f08_pmpi_file_write_all_end(const MPI_Fint *fh, CFI_cdesc_t *buf, MP
 FERRUM_BODY void body_File_write_at(__typeof__(MPI_File_write_at) *call, const MPI_Fint *fh, const MPI_Offset *offset,
     CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_at", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1389,13 +1389,13 @@ FERRUM_BODY void body_File_write_at_all(__typeof__(MPI_File_write_at_all) *call,
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_at_all", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1417,12 +1417,12 @@ void ferrum_f08_pmpi_file_write_at_all(const MPI_Fint *fh, const MPI_Offset *off
 FERRUM_BODY void body_File_write_at_all_begin(__typeof__(MPI_File_write_at_all_begin) *call, const MPI_Fint *fh,
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_at_all_begin", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1444,12 +1444,12 @@ void ferrum_f08_pmpi_file_write_at_all_begin(const MPI_Fint *fh, const MPI_Offse
 FERRUM_BODY void body_File_write_at_all_begin_c(__typeof__(MPI_File_write_at_all_begin_c) *call, const MPI_Fint *fh,
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_at_all_begin_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1472,13 +1472,13 @@ FERRUM_BODY void body_File_write_at_all_c(__typeof__(MPI_File_write_at_all_c) *c
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_at_all_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1501,11 +1501,11 @@ FERRUM_BODY void body_File_write_at_all_end(__typeof__(MPI_File_write_at_all_end
     CFI_cdesc_t *buf, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct ferrum_section buf_section = ferrum_addressed(buf);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_at_all_end", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1526,13 +1526,13 @@ FERRUM_BODY void body_File_write_at_c(__typeof__(MPI_File_write_at_c) *call, con
     const MPI_Offset *offset, CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), *offset, buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_at_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1554,13 +1554,13 @@ void ferrum_f08_pmpi_file_write_at_c(const MPI_Fint *fh, const MPI_Offset *offse
 FERRUM_BODY void body_File_write_c(__typeof__(MPI_File_write_c) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1582,13 +1582,13 @@ void ferrum_f08_pmpi_file_write_c(const MPI_Fint *fh, CFI_cdesc_t *buf, const MP
 FERRUM_BODY void body_File_write_ordered(__typeof__(MPI_File_write_ordered) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_ordered", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1610,12 +1610,12 @@ void ferrum_f08_pmpi_file_write_ordered(const MPI_Fint *fh, CFI_cdesc_t *buf, co
 FERRUM_BODY void body_File_write_ordered_begin(__typeof__(MPI_File_write_ordered_begin) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_ordered_begin", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1637,12 +1637,12 @@ void ferrum_f08_pmpi_file_write_ordered_begin(const MPI_Fint *fh, CFI_cdesc_t *b
 FERRUM_BODY void body_File_write_ordered_begin_c(__typeof__(MPI_File_write_ordered_begin_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype);
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_ordered_begin_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1664,13 +1664,13 @@ void ferrum_f08_pmpi_file_write_ordered_begin_c(const MPI_Fint *fh, CFI_cdesc_t 
 FERRUM_BODY void body_File_write_ordered_c(__typeof__(MPI_File_write_ordered_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_ordered_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1693,11 +1693,11 @@ FERRUM_BODY void body_File_write_ordered_end(__typeof__(MPI_File_write_ordered_e
     CFI_cdesc_t *buf, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct ferrum_section buf_section = ferrum_addressed(buf);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_ordered_end", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1717,13 +1717,13 @@ void ferrum_f08_pmpi_file_write_ordered_end(const MPI_Fint *fh, CFI_cdesc_t *buf
 FERRUM_BODY void body_File_write_shared(__typeof__(MPI_File_write_shared) *call, const MPI_Fint *fh, CFI_cdesc_t *buf,
     const MPI_Fint *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_shared", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1745,13 +1745,13 @@ void ferrum_f08_pmpi_file_write_shared(const MPI_Fint *fh, CFI_cdesc_t *buf, con
 FERRUM_BODY void body_File_write_shared_c(__typeof__(MPI_File_write_shared_c) *call, const MPI_Fint *fh,
     CFI_cdesc_t *buf, const MPI_Count *count, const MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(ferrum_file(*fh), buf_section.address, buf_section.count, buf_section.datatype,
             ferrum_status(status));
     } else {
-        error = ferrum_raise_file(ferrum_file(*fh), error);
+        error = ferrum_section_raise("MPI_File_write_shared_c", FERRUM_OF_FILE, (uintptr_t)ferrum_file(*fh));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);

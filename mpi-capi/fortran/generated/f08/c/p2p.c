@@ -7,12 +7,12 @@
 FERRUM_BODY void body_Bsend(__typeof__(MPI_Bsend) *call, CFI_cdesc_t *buf, const MPI_Fint *count,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Bsend", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -34,12 +34,12 @@ void ferrum_f08_pmpi_bsend(CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fi
 FERRUM_BODY void body_Bsend_c(__typeof__(MPI_Bsend_c) *call, CFI_cdesc_t *buf, const MPI_Count *count,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Bsend_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -62,15 +62,15 @@ FERRUM_BODY void body_Bsend_init(__typeof__(MPI_Bsend_init) *call, CFI_cdesc_t *
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Bsend_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -93,15 +93,15 @@ FERRUM_BODY void body_Bsend_init_c(__typeof__(MPI_Bsend_init_c) *call, CFI_cdesc
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Bsend_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -124,11 +124,11 @@ FERRUM_BODY void body_Buffer_attach(__typeof__(MPI_Buffer_attach) *call, CFI_cde
     MPI_Fint *ierror)
 {
     struct ferrum_section buffer_section = ferrum_contiguous(buffer);
-    int error = buffer_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
         error = call(buffer_section.address, *size);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Buffer_attach", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&buffer_section);
     ferrum_return(ierror, error);
@@ -149,11 +149,11 @@ FERRUM_BODY void body_Buffer_attach_c(__typeof__(MPI_Buffer_attach_c) *call, CFI
     const MPI_Count *size, MPI_Fint *ierror)
 {
     struct ferrum_section buffer_section = ferrum_contiguous(buffer);
-    int error = buffer_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
         error = call(buffer_section.address, *size);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Buffer_attach_c", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&buffer_section);
     ferrum_return(ierror, error);
@@ -208,11 +208,11 @@ FERRUM_BODY void body_Comm_attach_buffer(__typeof__(MPI_Comm_attach_buffer) *cal
     CFI_cdesc_t *buffer, const MPI_Fint *size, MPI_Fint *ierror)
 {
     struct ferrum_section buffer_section = ferrum_contiguous(buffer);
-    int error = buffer_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
         error = call(ferrum_comm(*comm), buffer_section.address, *size);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Comm_attach_buffer", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buffer_section);
     ferrum_return(ierror, error);
@@ -235,11 +235,11 @@ FERRUM_BODY void body_Comm_attach_buffer_c(__typeof__(MPI_Comm_attach_buffer_c) 
     CFI_cdesc_t *buffer, const MPI_Count *size, MPI_Fint *ierror)
 {
     struct ferrum_section buffer_section = ferrum_contiguous(buffer);
-    int error = buffer_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
         error = call(ferrum_comm(*comm), buffer_section.address, *size);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Comm_attach_buffer_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buffer_section);
     ferrum_return(ierror, error);
@@ -314,15 +314,15 @@ FERRUM_BODY void body_Ibsend(__typeof__(MPI_Ibsend) *call, CFI_cdesc_t *buf, con
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Ibsend", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -345,15 +345,15 @@ FERRUM_BODY void body_Ibsend_c(__typeof__(MPI_Ibsend_c) *call, CFI_cdesc_t *buf,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Ibsend_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -375,16 +375,16 @@ void ferrum_f08_pmpi_ibsend_c(CFI_cdesc_t *buf, const MPI_Count *count, const MP
 FERRUM_BODY void body_Imrecv(__typeof__(MPI_Imrecv) *call, CFI_cdesc_t *buf, const MPI_Fint *count,
     const MPI_Fint *datatype, MPI_Fint *message, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Message c_message = ferrum_message(*message);
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, &c_message, &c_request);
         ferrum_set_message(message, c_message);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Imrecv", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -406,16 +406,16 @@ void ferrum_f08_pmpi_imrecv(CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_F
 FERRUM_BODY void body_Imrecv_c(__typeof__(MPI_Imrecv_c) *call, CFI_cdesc_t *buf, const MPI_Count *count,
     const MPI_Fint *datatype, MPI_Fint *message, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Message c_message = ferrum_message(*message);
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, &c_message, &c_request);
         ferrum_set_message(message, c_message);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Imrecv_c", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -438,15 +438,15 @@ FERRUM_BODY void body_Irecv(__typeof__(MPI_Irecv) *call, CFI_cdesc_t *buf, const
     const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *source, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Irecv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -469,15 +469,15 @@ FERRUM_BODY void body_Irecv_c(__typeof__(MPI_Irecv_c) *call, CFI_cdesc_t *buf, c
     const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *source, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Irecv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -500,15 +500,15 @@ FERRUM_BODY void body_Irsend(__typeof__(MPI_Irsend) *call, CFI_cdesc_t *buf, con
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Irsend", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -531,15 +531,15 @@ FERRUM_BODY void body_Irsend_c(__typeof__(MPI_Irsend_c) *call, CFI_cdesc_t *buf,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Irsend_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -562,15 +562,15 @@ FERRUM_BODY void body_Isend(__typeof__(MPI_Isend) *call, CFI_cdesc_t *buf, const
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Isend", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -593,15 +593,15 @@ FERRUM_BODY void body_Isend_c(__typeof__(MPI_Isend_c) *call, CFI_cdesc_t *buf, c
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Isend_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -625,17 +625,17 @@ FERRUM_BODY void body_Isendrecv(__typeof__(MPI_Isendrecv) *call, CFI_cdesc_t *se
     const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *source, const MPI_Fint *recvtag,
     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_described(sendbuf, *sendcount, ferrum_type(*sendtype), 0, 0);
-    struct ferrum_section recvbuf_section = ferrum_described(recvbuf, *recvcount, ferrum_type(*recvtype), 1, 0);
+    struct ferrum_section sendbuf_section = ferrum_described(sendbuf, *sendcount, ferrum_type(*sendtype));
+    struct ferrum_section recvbuf_section = ferrum_described(recvbuf, *recvcount, ferrum_type(*recvtype));
     MPI_Request c_request = 0;
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, sendbuf_section.count, sendbuf_section.datatype, *dest, *sendtag,
             recvbuf_section.address, recvbuf_section.count, recvbuf_section.datatype, *source, *recvtag,
             ferrum_comm(*comm), &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Isendrecv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -666,17 +666,17 @@ FERRUM_BODY void body_Isendrecv_c(__typeof__(MPI_Isendrecv_c) *call, CFI_cdesc_t
     const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *source, const MPI_Fint *recvtag,
     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_described(sendbuf, *sendcount, ferrum_type(*sendtype), 0, 0);
-    struct ferrum_section recvbuf_section = ferrum_described(recvbuf, *recvcount, ferrum_type(*recvtype), 1, 0);
+    struct ferrum_section sendbuf_section = ferrum_described(sendbuf, *sendcount, ferrum_type(*sendtype));
+    struct ferrum_section recvbuf_section = ferrum_described(recvbuf, *recvcount, ferrum_type(*recvtype));
     MPI_Request c_request = 0;
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, sendbuf_section.count, sendbuf_section.datatype, *dest, *sendtag,
             recvbuf_section.address, recvbuf_section.count, recvbuf_section.datatype, *source, *recvtag,
             ferrum_comm(*comm), &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Isendrecv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -706,15 +706,15 @@ FERRUM_BODY void body_Isendrecv_replace(__typeof__(MPI_Isendrecv_replace) *call,
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *sendtag,
     const MPI_Fint *source, const MPI_Fint *recvtag, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *sendtag, *source, *recvtag,
             ferrum_comm(*comm), &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Isendrecv_replace", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -741,15 +741,15 @@ FERRUM_BODY void body_Isendrecv_replace_c(__typeof__(MPI_Isendrecv_replace_c) *c
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *sendtag,
     const MPI_Fint *source, const MPI_Fint *recvtag, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *sendtag, *source, *recvtag,
             ferrum_comm(*comm), &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Isendrecv_replace_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -776,15 +776,15 @@ FERRUM_BODY void body_Issend(__typeof__(MPI_Issend) *call, CFI_cdesc_t *buf, con
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Issend", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -807,15 +807,15 @@ FERRUM_BODY void body_Issend_c(__typeof__(MPI_Issend_c) *call, CFI_cdesc_t *buf,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Issend_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -837,14 +837,14 @@ void ferrum_f08_pmpi_issend_c(CFI_cdesc_t *buf, const MPI_Count *count, const MP
 FERRUM_BODY void body_Mrecv(__typeof__(MPI_Mrecv) *call, CFI_cdesc_t *buf, const MPI_Fint *count,
     const MPI_Fint *datatype, MPI_Fint *message, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Message c_message = ferrum_message(*message);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, &c_message, ferrum_status(status));
         ferrum_set_message(message, c_message);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Mrecv", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -866,14 +866,14 @@ void ferrum_f08_pmpi_mrecv(CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fi
 FERRUM_BODY void body_Mrecv_c(__typeof__(MPI_Mrecv_c) *call, CFI_cdesc_t *buf, const MPI_Count *count,
     const MPI_Fint *datatype, MPI_Fint *message, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Message c_message = ferrum_message(*message);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, &c_message, ferrum_status(status));
         ferrum_set_message(message, c_message);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Mrecv_c", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -896,15 +896,15 @@ FERRUM_BODY void body_Precv_init(__typeof__(MPI_Precv_init) *call, CFI_cdesc_t *
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_contiguous(buf);
+    struct ferrum_section buf_section = ferrum_stated(buf, "buf");
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, *partitions, *count, ferrum_type(*datatype), *dest, *tag,
             ferrum_comm(*comm), ferrum_info(*info), &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Precv_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -929,15 +929,15 @@ FERRUM_BODY void body_Psend_init(__typeof__(MPI_Psend_init) *call, CFI_cdesc_t *
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_contiguous(buf);
+    struct ferrum_section buf_section = ferrum_stated(buf, "buf");
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, *partitions, *count, ferrum_type(*datatype), *dest, *tag,
             ferrum_comm(*comm), ferrum_info(*info), &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Psend_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -962,13 +962,13 @@ FERRUM_BODY void body_Recv(__typeof__(MPI_Recv) *call, CFI_cdesc_t *buf, const M
     const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *source, *tag, ferrum_comm(*comm),
             ferrum_status(status));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Recv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -991,13 +991,13 @@ FERRUM_BODY void body_Recv_c(__typeof__(MPI_Recv_c) *call, CFI_cdesc_t *buf, con
     const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *source, *tag, ferrum_comm(*comm),
             ferrum_status(status));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Recv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1020,15 +1020,15 @@ FERRUM_BODY void body_Recv_init(__typeof__(MPI_Recv_init) *call, CFI_cdesc_t *bu
     const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *source, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Recv_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1051,15 +1051,15 @@ FERRUM_BODY void body_Recv_init_c(__typeof__(MPI_Recv_init_c) *call, CFI_cdesc_t
     const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *source, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Recv_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1081,12 +1081,12 @@ void ferrum_f08_pmpi_recv_init_c(CFI_cdesc_t *buf, const MPI_Count *count, const
 FERRUM_BODY void body_Rsend(__typeof__(MPI_Rsend) *call, CFI_cdesc_t *buf, const MPI_Fint *count,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Rsend", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1108,12 +1108,12 @@ void ferrum_f08_pmpi_rsend(CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fi
 FERRUM_BODY void body_Rsend_c(__typeof__(MPI_Rsend_c) *call, CFI_cdesc_t *buf, const MPI_Count *count,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Rsend_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1136,15 +1136,15 @@ FERRUM_BODY void body_Rsend_init(__typeof__(MPI_Rsend_init) *call, CFI_cdesc_t *
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Rsend_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1167,15 +1167,15 @@ FERRUM_BODY void body_Rsend_init_c(__typeof__(MPI_Rsend_init_c) *call, CFI_cdesc
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Rsend_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1197,12 +1197,12 @@ void ferrum_f08_pmpi_rsend_init_c(CFI_cdesc_t *buf, const MPI_Count *count, cons
 FERRUM_BODY void body_Send(__typeof__(MPI_Send) *call, CFI_cdesc_t *buf, const MPI_Fint *count,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Send", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1224,12 +1224,12 @@ void ferrum_f08_pmpi_send(CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fin
 FERRUM_BODY void body_Send_c(__typeof__(MPI_Send_c) *call, CFI_cdesc_t *buf, const MPI_Count *count,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Send_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1252,15 +1252,15 @@ FERRUM_BODY void body_Send_init(__typeof__(MPI_Send_init) *call, CFI_cdesc_t *bu
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Send_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1283,15 +1283,15 @@ FERRUM_BODY void body_Send_init_c(__typeof__(MPI_Send_init_c) *call, CFI_cdesc_t
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Send_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1315,15 +1315,15 @@ FERRUM_BODY void body_Sendrecv(__typeof__(MPI_Sendrecv) *call, CFI_cdesc_t *send
     const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *source, const MPI_Fint *recvtag,
     const MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_described(sendbuf, *sendcount, ferrum_type(*sendtype), 0, 1);
-    struct ferrum_section recvbuf_section = ferrum_described(recvbuf, *recvcount, ferrum_type(*recvtype), 1, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_described(sendbuf, *sendcount, ferrum_type(*sendtype));
+    struct ferrum_section recvbuf_section = ferrum_described(recvbuf, *recvcount, ferrum_type(*recvtype));
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, sendbuf_section.count, sendbuf_section.datatype, *dest, *sendtag,
             recvbuf_section.address, recvbuf_section.count, recvbuf_section.datatype, *source, *recvtag,
             ferrum_comm(*comm), ferrum_status(status));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Sendrecv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -1354,15 +1354,15 @@ FERRUM_BODY void body_Sendrecv_c(__typeof__(MPI_Sendrecv_c) *call, CFI_cdesc_t *
     const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *source, const MPI_Fint *recvtag,
     const MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_described(sendbuf, *sendcount, ferrum_type(*sendtype), 0, 1);
-    struct ferrum_section recvbuf_section = ferrum_described(recvbuf, *recvcount, ferrum_type(*recvtype), 1, 1);
-    int error = sendbuf_section.error ? sendbuf_section.error : recvbuf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section sendbuf_section = ferrum_described(sendbuf, *sendcount, ferrum_type(*sendtype));
+    struct ferrum_section recvbuf_section = ferrum_described(recvbuf, *recvcount, ferrum_type(*recvtype));
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
         error = call(sendbuf_section.address, sendbuf_section.count, sendbuf_section.datatype, *dest, *sendtag,
             recvbuf_section.address, recvbuf_section.count, recvbuf_section.datatype, *source, *recvtag,
             ferrum_comm(*comm), ferrum_status(status));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Sendrecv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&sendbuf_section);
     ferrum_section_end(&recvbuf_section);
@@ -1392,13 +1392,13 @@ FERRUM_BODY void body_Sendrecv_replace(__typeof__(MPI_Sendrecv_replace) *call, C
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *sendtag,
     const MPI_Fint *source, const MPI_Fint *recvtag, const MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *sendtag, *source, *recvtag,
             ferrum_comm(*comm), ferrum_status(status));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Sendrecv_replace", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1425,13 +1425,13 @@ FERRUM_BODY void body_Sendrecv_replace_c(__typeof__(MPI_Sendrecv_replace_c) *cal
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *sendtag,
     const MPI_Fint *source, const MPI_Fint *recvtag, const MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 1, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *sendtag, *source, *recvtag,
             ferrum_comm(*comm), ferrum_status(status));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Sendrecv_replace_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1458,11 +1458,11 @@ FERRUM_BODY void body_Session_attach_buffer(__typeof__(MPI_Session_attach_buffer
     CFI_cdesc_t *buffer, const MPI_Fint *size, MPI_Fint *ierror)
 {
     struct ferrum_section buffer_section = ferrum_contiguous(buffer);
-    int error = buffer_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
         error = call(ferrum_session(*session), buffer_section.address, *size);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Session_attach_buffer", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&buffer_section);
     ferrum_return(ierror, error);
@@ -1485,11 +1485,11 @@ FERRUM_BODY void body_Session_attach_buffer_c(__typeof__(MPI_Session_attach_buff
     CFI_cdesc_t *buffer, const MPI_Count *size, MPI_Fint *ierror)
 {
     struct ferrum_section buffer_section = ferrum_contiguous(buffer);
-    int error = buffer_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
         error = call(ferrum_session(*session), buffer_section.address, *size);
     } else {
-        error = ferrum_raise_comm(MPI_COMM_SELF, error);
+        error = ferrum_section_raise("MPI_Session_attach_buffer_c", FERRUM_OF_NONE, 0);
     }
     ferrum_section_end(&buffer_section);
     ferrum_return(ierror, error);
@@ -1549,12 +1549,12 @@ void ferrum_f08_pmpi_session_detach_buffer_c_(const MPI_Fint *session, void *buf
 FERRUM_BODY void body_Ssend(__typeof__(MPI_Ssend) *call, CFI_cdesc_t *buf, const MPI_Fint *count,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Ssend", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1576,12 +1576,12 @@ void ferrum_f08_pmpi_ssend(CFI_cdesc_t *buf, const MPI_Fint *count, const MPI_Fi
 FERRUM_BODY void body_Ssend_c(__typeof__(MPI_Ssend_c) *call, CFI_cdesc_t *buf, const MPI_Count *count,
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 1);
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm));
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Ssend_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1604,15 +1604,15 @@ FERRUM_BODY void body_Ssend_init(__typeof__(MPI_Ssend_init) *call, CFI_cdesc_t *
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Ssend_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);
@@ -1635,15 +1635,15 @@ FERRUM_BODY void body_Ssend_init_c(__typeof__(MPI_Ssend_init_c) *call, CFI_cdesc
     const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype), 0, 0);
+    struct ferrum_section buf_section = ferrum_described(buf, *count, ferrum_type(*datatype));
     MPI_Request c_request = 0;
-    int error = buf_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = buf_section.is_refused;
+    if (!refused) {
         error = call(buf_section.address, buf_section.count, buf_section.datatype, *dest, *tag, ferrum_comm(*comm),
             &c_request);
         ferrum_set_request(request, c_request);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Ssend_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&buf_section);
     ferrum_return(ierror, error);

@@ -9,14 +9,14 @@ FERRUM_BODY void body_Accumulate(__typeof__(MPI_Accumulate) *call, CFI_cdesc_t *
     const MPI_Aint *target_disp, const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
     const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype), 0, 0);
-    int error = origin_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
             *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_op(*op),
             ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Accumulate", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_return(ierror, error);
@@ -46,14 +46,14 @@ FERRUM_BODY void body_Accumulate_c(__typeof__(MPI_Accumulate_c) *call, CFI_cdesc
     const MPI_Aint *target_disp, const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
     const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype), 0, 0);
-    int error = origin_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
             *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_op(*op),
             ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Accumulate_c", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_return(ierror, error);
@@ -82,15 +82,15 @@ FERRUM_BODY void body_Compare_and_swap(__typeof__(MPI_Compare_and_swap) *call, C
     CFI_cdesc_t *compare_addr, CFI_cdesc_t *result_addr, const MPI_Fint *datatype, const MPI_Fint *target_rank,
     const MPI_Aint *target_disp, const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_contiguous(origin_addr);
-    struct ferrum_section compare_addr_section = ferrum_contiguous(compare_addr);
-    struct ferrum_section result_addr_section = ferrum_contiguous(result_addr);
-    int error = origin_addr_section.error ? origin_addr_section.error : compare_addr_section.error ? compare_addr_section.error : result_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_stated(origin_addr, "origin_addr");
+    struct ferrum_section compare_addr_section = ferrum_stated(compare_addr, "compare_addr");
+    struct ferrum_section result_addr_section = ferrum_stated(result_addr, "result_addr");
+    int error, refused = origin_addr_section.is_refused || compare_addr_section.is_refused || result_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, compare_addr_section.address, result_addr_section.address,
             ferrum_type(*datatype), *target_rank, *target_disp, ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Compare_and_swap", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_section_end(&compare_addr_section);
@@ -119,14 +119,14 @@ FERRUM_BODY void body_Fetch_and_op(__typeof__(MPI_Fetch_and_op) *call, CFI_cdesc
     CFI_cdesc_t *result_addr, const MPI_Fint *datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
     const MPI_Fint *op, const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_contiguous(origin_addr);
-    struct ferrum_section result_addr_section = ferrum_contiguous(result_addr);
-    int error = origin_addr_section.error ? origin_addr_section.error : result_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_stated(origin_addr, "origin_addr");
+    struct ferrum_section result_addr_section = ferrum_stated(result_addr, "result_addr");
+    int error, refused = origin_addr_section.is_refused || result_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, result_addr_section.address, ferrum_type(*datatype), *target_rank,
             *target_disp, ferrum_op(*op), ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Fetch_and_op", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_section_end(&result_addr_section);
@@ -154,13 +154,13 @@ FERRUM_BODY void body_Get(__typeof__(MPI_Get) *call, CFI_cdesc_t *origin_addr, c
     const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
     const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype), 1, 0);
-    int error = origin_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
             *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Get", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_return(ierror, error);
@@ -189,15 +189,15 @@ FERRUM_BODY void body_Get_accumulate(__typeof__(MPI_Get_accumulate) *call, CFI_c
     const MPI_Aint *target_disp, const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
     const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype), 0, 0);
-    struct ferrum_section result_addr_section = ferrum_described(result_addr, *result_count, ferrum_type(*result_datatype), 1, 0);
-    int error = origin_addr_section.error ? origin_addr_section.error : result_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    struct ferrum_section result_addr_section = ferrum_described(result_addr, *result_count, ferrum_type(*result_datatype));
+    int error, refused = origin_addr_section.is_refused || result_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
             result_addr_section.address, result_addr_section.count, result_addr_section.datatype, *target_rank,
             *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_op(*op), ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Get_accumulate", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_section_end(&result_addr_section);
@@ -231,15 +231,15 @@ FERRUM_BODY void body_Get_accumulate_c(__typeof__(MPI_Get_accumulate_c) *call, C
     const MPI_Aint *target_disp, const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
     const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype), 0, 0);
-    struct ferrum_section result_addr_section = ferrum_described(result_addr, *result_count, ferrum_type(*result_datatype), 1, 0);
-    int error = origin_addr_section.error ? origin_addr_section.error : result_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    struct ferrum_section result_addr_section = ferrum_described(result_addr, *result_count, ferrum_type(*result_datatype));
+    int error, refused = origin_addr_section.is_refused || result_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
             result_addr_section.address, result_addr_section.count, result_addr_section.datatype, *target_rank,
             *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_op(*op), ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Get_accumulate_c", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_section_end(&result_addr_section);
@@ -271,13 +271,13 @@ FERRUM_BODY void body_Get_c(__typeof__(MPI_Get_c) *call, CFI_cdesc_t *origin_add
     const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
     const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype), 1, 0);
-    int error = origin_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
             *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Get_c", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_return(ierror, error);
@@ -304,13 +304,13 @@ FERRUM_BODY void body_Put(__typeof__(MPI_Put) *call, CFI_cdesc_t *origin_addr, c
     const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
     const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype), 0, 0);
-    int error = origin_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
             *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Put", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_return(ierror, error);
@@ -337,13 +337,13 @@ FERRUM_BODY void body_Put_c(__typeof__(MPI_Put_c) *call, CFI_cdesc_t *origin_add
     const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
     const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *ierror)
 {
-    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype), 0, 0);
-    int error = origin_addr_section.error;
-    if (error == MPI_SUCCESS) {
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
         error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
             *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_win(*win));
     } else {
-        error = ferrum_raise_win(ferrum_win(*win), error);
+        error = ferrum_section_raise("MPI_Put_c", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
     }
     ferrum_section_end(&origin_addr_section);
     ferrum_return(ierror, error);
@@ -419,12 +419,12 @@ FERRUM_BODY void body_Win_create(__typeof__(MPI_Win_create) *call, CFI_cdesc_t *
 {
     struct ferrum_section base_section = ferrum_contiguous(base);
     MPI_Win c_win = 0;
-    int error = base_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = base_section.is_refused;
+    if (!refused) {
         error = call(base_section.address, *size, *disp_unit, ferrum_info(*info), ferrum_comm(*comm), &c_win);
         ferrum_set_win(win, c_win);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Win_create", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&base_section);
     ferrum_return(ierror, error);
@@ -448,12 +448,12 @@ FERRUM_BODY void body_Win_create_c(__typeof__(MPI_Win_create_c) *call, CFI_cdesc
 {
     struct ferrum_section base_section = ferrum_contiguous(base);
     MPI_Win c_win = 0;
-    int error = base_section.error;
-    if (error == MPI_SUCCESS) {
+    int error, refused = base_section.is_refused;
+    if (!refused) {
         error = call(base_section.address, *size, *disp_unit, ferrum_info(*info), ferrum_comm(*comm), &c_win);
         ferrum_set_win(win, c_win);
     } else {
-        error = ferrum_raise_comm(ferrum_comm(*comm), error);
+        error = ferrum_section_raise("MPI_Win_create_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
     }
     ferrum_section_end(&base_section);
     ferrum_return(ierror, error);

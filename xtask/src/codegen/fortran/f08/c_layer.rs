@@ -119,13 +119,15 @@ fn described_text(converted: &mut Conversion, name: &str) {
 fn statements(function: &Function, converted: &[Conversion], sections: &[String], raises: &str) -> String {
     let mut text = String::new();
     converted.iter().for_each(|each| each.declared.iter().for_each(|line| line_of(&mut text, 1, line)));
-    let errors: Vec<String> = sections.iter().map(|each| format!("{each}.error")).collect();
-    line_of(&mut text, 1, &format!("int error = {};", first_of(&errors)));
+    let refused: Vec<String> = sections.iter().map(|each| format!("{each}.is_refused")).collect();
+    line_of(&mut text, 1, &format!("int error, refused = {};", refused.join(" || ")));
     for check in converted.iter().filter_map(|each| each.allocated.as_deref()) {
-        line_of(&mut text, 1, &format!("if (!{check})"));
-        line_of(&mut text, 2, "error = MPI_ERR_NO_MEM;");
+        line_of(&mut text, 1, &format!("if (!{check}) {{"));
+        line_of(&mut text, 2, "ferrum_section_refuse(MPI_ERR_NO_MEM);");
+        line_of(&mut text, 2, "refused = 1;");
+        line_of(&mut text, 1, "}");
     }
-    line_of(&mut text, 1, "if (error == MPI_SUCCESS) {");
+    line_of(&mut text, 1, "if (!refused) {");
     converted.iter().for_each(|each| each.before.iter().for_each(|line| line_of(&mut text, 2, line)));
     let passed: Vec<String> = converted.iter().map(|each| each.argument.clone()).collect();
     text.push_str(&wrapped("        error = call(", &passed, ");\n"));
@@ -138,13 +140,4 @@ fn statements(function: &Function, converted: &[Conversion], sections: &[String]
     debug_assert_eq!(function.returns, "ERROR_CODE");
     line_of(&mut text, 1, "ferrum_return(ierror, error);");
     text
-}
-
-/// A C expression for the first of some errors.
-fn first_of(errors: &[String]) -> String {
-    match errors {
-        [] => "MPI_SUCCESS".to_owned(),
-        [last] => last.clone(),
-        [first, rest @ ..] => format!("{first} ? {first} : {}", first_of(rest)),
-    }
 }
