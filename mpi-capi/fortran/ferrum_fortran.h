@@ -154,6 +154,17 @@ static inline void ferrum_release(void *all, void *few)
  * is no memory. It is `few` if it fits into FERRUM_FEW_CHARACTERS. */
 FERRUM_LOCAL char *ferrum_text(const char *text, size_t length, int without_leading, char *few);
 
+/* No text that the library stores has more characters, so that more room makes no difference. */
+#define FERRUM_MOST_CHARACTERS 65535
+
+/* The length of a variable for a text as a length in C, with room for the NUL. */
+static inline int ferrum_with_nul(MPI_Fint length)
+{
+    if (length <= 0)
+        return length;
+    return (length < FERRUM_MOST_CHARACTERS ? length : FERRUM_MOST_CHARACTERS) + 1;
+}
+
 /* Room for a text of some characters and its NUL. */
 FERRUM_LOCAL char *ferrum_room(MPI_Fint characters, char *few);
 

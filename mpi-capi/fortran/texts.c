@@ -20,7 +20,7 @@ char *ferrum_text(const char *text, size_t length, int without_leading, char *fe
 
 char *ferrum_room(MPI_Fint characters, char *few)
 {
-    size_t room = characters > 0 ? (size_t)characters + 1 : 1;
+    size_t room = characters > 0 ? (size_t)ferrum_with_nul(characters) : 1;
     char *copy = room <= FERRUM_FEW_CHARACTERS ? few : malloc(room);
     if (copy)
         copy[0] = 0;

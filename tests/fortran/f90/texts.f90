@@ -46,6 +46,13 @@ PROGRAM texts
   length = 40
   CALL MPI_INFO_GET_STRING(info, 'a key', length, value, flag, ierror)
   CALL expect(flag .AND. length == 10 .AND. value == 'some value', 'a whole value')
+  length = HUGE(length)
+  value = 'unset'
+  CALL MPI_INFO_GET_STRING(info, 'a key', length, value, flag, ierror)
+  CALL expect(flag .AND. length == 10 .AND. value == 'some value', 'the largest length')
+  value = 'unset'
+  CALL MPI_INFO_GET(info, 'a key', HUGE(length), value, flag, ierror)
+  CALL expect(flag .AND. value == 'some value', 'the largest length of the older call')
   long = REPEAT('v', 300)
   CALL MPI_INFO_SET(info, 'long', long, ierror)
   long = ' '

@@ -1,4 +1,5 @@
-//! The Fortran part of a distribution: `libmpifort_abi.so.1`, `libmpifort.a`, `mpif.h`, the modules and the wrappers.
+//! The Fortran part of a distribution: `libmpifort_abi.so.1`, `libmpifort.a`, `libmpifort_variables.a`, `mpif.h`, the
+//! modules and the wrappers.
 //!
 //! Invariant: each routine is an object of its own, so that a static program carries the routines that it calls, and a
 //! tool that defines one of them causes no duplicate. An object is compiled again only if its text or the shared
@@ -91,7 +92,7 @@ pub fn add(prefix: &Path) -> Result<()> {
             option: "-fc",
             options,
             static_options: &static_options,
-            library: ["-lmpifort_abi ", "-lmpifort "],
+            library: ["-lmpifort_variables -lmpifort_abi ", "-lmpifort "],
         };
         wrapper::write(prefix, &names)?;
     }
@@ -108,7 +109,8 @@ fn remove(prefix: &Path) -> Result<()> {
     let mut stale: Vec<PathBuf> = WRAPPERS.iter().map(|name| prefix.join("bin").join(name)).collect();
     stale.push(prefix.join("include/mpif.h"));
     stale.extend(files(&prefix.join("include"), "mod")?);
-    let libraries = ["libmpifort.a", "libmpifort.so", "libmpifort_abi.so", "libmpifort_abi.so.1"];
+    let libraries =
+        ["libmpifort.a", "libmpifort_variables.a", "libmpifort.so", "libmpifort_abi.so", "libmpifort_abi.so.1"];
     stale.extend(libraries.iter().map(|name| prefix.join("lib").join(name)));
     for path in stale.iter().filter(|path| fs::symlink_metadata(path).is_ok()) {
         fs::remove_file(path)?;
@@ -253,6 +255,10 @@ fn libraries(prefix: &Path, folder: &Path, objects: &[PathBuf]) -> Result<()> {
     let _ = fs::remove_file(&fresh);
     process::must(Command::new("ar").arg("rcs").arg(&fresh).args(objects), LIMIT)?;
     fs::rename(&fresh, lib.join("libmpifort.a"))?;
+    let fresh = lib.join(".libmpifort_variables.a");
+    let _ = fs::remove_file(&fresh);
+    process::must(Command::new("ar").arg("rcs").arg(&fresh).arg(folder.join("variables.o")), LIMIT)?;
+    fs::rename(&fresh, lib.join("libmpifort_variables.a"))?;
     let fresh = lib.join(".libmpifort_abi.so.1");
     let mut command = Command::new("cc");
     command

@@ -210,7 +210,7 @@ FERRUM_BODY void body_Info_get_string(__typeof__(MPI_Info_get_string) *call, con
 {
     char few_key[FERRUM_FEW_CHARACTERS];
     char *c_key = ferrum_text(key, key_length, 1, few_key);
-    int c_buflen = *buflen > 0 ? *buflen + 1 : *buflen;
+    int c_buflen = ferrum_with_nul(*buflen);
     int c_buflen_given = *buflen;
     char few_value[FERRUM_FEW_CHARACTERS];
     char *c_value = ferrum_room(*buflen, few_value);

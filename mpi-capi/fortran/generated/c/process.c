@@ -223,7 +223,7 @@ FERRUM_BODY void body_Session_get_nth_pset(__typeof__(MPI_Session_get_nth_pset) 
     const MPI_Fint *info, const MPI_Fint *n, MPI_Fint *pset_len, char *pset_name, MPI_Fint *ierror,
     size_t pset_name_length)
 {
-    int c_pset_len = *pset_len > 0 ? *pset_len + 1 : *pset_len;
+    int c_pset_len = ferrum_with_nul(*pset_len);
     int c_pset_len_given = *pset_len;
     char few_pset_name[FERRUM_FEW_CHARACTERS];
     char *c_pset_name = ferrum_room(*pset_len, few_pset_name);

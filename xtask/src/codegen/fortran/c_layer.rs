@@ -61,10 +61,20 @@ pub fn variables(spec: &Spec) -> Result<String> {
 
 /// The definitions of the variables: the COMMON blocks of the program become these.
 pub fn definitions(spec: &Spec) -> String {
-    let head = "/* The variables that programs name as arguments.\n * ";
-    let mut text = format!("{head}{} */\n#include \"ferrum_fortran.h\"\n\n", marked());
+    let mut text = format!(
+        "/* The variables that programs name as arguments, recognised by their addresses: in the Fortran library, and in \
+         an\n * archive of their own that each program and each shared object of a program is linked with. A process has \
+         each of\n * them once, even if it loads libraries without making their symbols global, as interpreters do: the \
+         dynamic linker\n * unifies symbols of this type.\n * {} */\n#include \"ferrum_fortran.h\"\n\n\
+         #define FERRUM_ONCE(name) __asm__(\".type \" #name \", %gnu_unique_object\")\n\n",
+        marked()
+    );
     for declared in declared_variables(spec) {
         let _ = writeln!(text, "{declared};");
+    }
+    text.push('\n');
+    for name in spec.fortran.iter().filter(|name| name.value.is_none()) {
+        let _ = writeln!(text, "FERRUM_ONCE({}_);", common_block(&name.name).to_lowercase());
     }
     text
 }

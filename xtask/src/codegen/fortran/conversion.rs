@@ -103,7 +103,7 @@ fn is_length(parameter: &Parameter) -> bool {
 fn length_of_text(name: &str) -> Conversion {
     Conversion {
         parameter: Some(format!("MPI_Fint *{name}")),
-        declared: vec![format!("int c_{name} = *{name} > 0 ? *{name} + 1 : *{name};")],
+        declared: vec![format!("int c_{name} = ferrum_with_nul(*{name});")],
         argument: format!("&c_{name}"),
         after: vec![format!("ferrum_length({name}, c_{name});")],
         ..Conversion::default()

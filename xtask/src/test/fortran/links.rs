@@ -19,6 +19,7 @@ pub fn suite(context: &Context, dist: &Path, folder: &Path, report: &mut Report)
     example(dist, folder, report)?;
     fixed(dist, folder, report)?;
     moved(dist, folder, report)?;
+    loaded(dist, folder, report)?;
     tool_in_c(dist, folder, report)?;
     values_in_c(dist, folder, report)?;
     absent_function(dist, folder, report)?;
@@ -77,6 +78,29 @@ fn example(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     sh(report, "examples/ring.f90 runs", &mut run(dist, &program), |outcome| {
         outcome.success() && outcome.stdout.contains("(correct)")
     })
+}
+
+/// Shared objects that a program loads without making their symbols global, in any order, also behind the library.
+fn loaded(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let (source, program) = (sources().join("loaded"), folder.join("load"));
+    let mut compile = Command::new("cc");
+    compile.arg(source.join("load.c")).arg("-ldl").arg("-o").arg(&program);
+    sh(report, "loaded objects: the program that loads them", &mut compile, Outcome::success)?;
+    let mut parts = vec![dist.join("lib/libmpifort_abi.so.1")];
+    for (name, module) in [("header", None), ("module", Some("-DMODULE=mpi")), ("f08", Some("-DMODULE=mpi_f08"))] {
+        let part = folder.join(format!("part-{name}.so"));
+        let mut compile = Command::new(dist.join("bin/mpifort"));
+        compile.args(["-shared", "-fPIC", "-w"]).args(module).arg(source.join("part.F90")).arg("-o").arg(&part);
+        sh(report, &format!("loaded objects: compilation of {name}"), &mut compile, Outcome::success)?;
+        parts.push(part);
+    }
+    for first in 0..parts.len() {
+        let mut run = Command::new(&program);
+        run.arg(&parts[first]).args(&parts).args(parts.iter().rev());
+        let name = parts[first].file_name().unwrap_or_default().to_string_lossy().into_owned();
+        sh(report, &format!("loaded objects: {name} first"), &mut run, has_no_errors)?;
+    }
+    Ok(())
 }
 
 /// Static programs carry the routines that they call, and may define a routine themselves.
