@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::program::is_ignorable;
-use super::values::{CHARACTERS, ELEMENTS, ERROR, TEXT_OUT, VARIANTS, Value, Variant, applies, handles, values};
+use super::arguments::{bounds, constant, is_ignored, plain_condition};
+use super::values::{CHARACTERS, ELEMENTS, ERROR, VARIANTS, Value, Variant, applies, handles, values};
 use super::{LIMIT, functions_of_c};
 use crate::codegen::fortran::module_mpi::continued;
 use crate::codegen::fortran::{Form, f08, has_ierror, result_form};
@@ -171,11 +171,7 @@ fn call(
 }
 
 fn declaration(spec: &Spec, index: usize, value: &Value<'_>) -> String {
-    let bounds = match value.elements() {
-        1 => String::new(),
-        9 => format!("(3,{ELEMENTS})"),
-        elements => format!("({elements})"),
-    };
+    let bounds = bounds(value);
     let declared = match value.form {
         Form::Absent | Form::Choice | Form::Procedure => return String::new(),
         Form::Unused | Form::Pointer => format!("TYPE(C_PTR) :: a{index}"),
@@ -223,36 +219,23 @@ fn kind_of(form: Form) -> &'static str {
 }
 
 fn argument(index: usize, value: &Value<'_>, variant: Variant) -> String {
-    let ignored = matches!(variant, Variant::Bottom | Variant::InPlace);
-    match (value.form, variant) {
-        (Form::Choice, Variant::Bottom) => "MPI_BOTTOM".to_owned(),
-        (Form::Choice, Variant::InPlace) => "MPI_IN_PLACE".to_owned(),
-        (Form::Choice, Variant::Automatic) => "MPI_BUFFER_AUTOMATIC".to_owned(),
-        (Form::Choice, _) => format!("buffer({})", 1 + 10 * index),
-        (Form::Weight, Variant::Bottom) => "MPI_UNWEIGHTED".to_owned(),
-        (Form::Weight, Variant::InPlace) => "MPI_WEIGHTS_EMPTY".to_owned(),
-        (Form::Status, _) if ignored && is_ignorable(value) && value.is_array() => "MPI_STATUSES_IGNORE".to_owned(),
-        (Form::Status, _) if ignored && is_ignorable(value) => "MPI_STATUS_IGNORE".to_owned(),
-        (Form::Procedure, _) => format!("a_procedure{index}"),
+    constant(index, value, variant).unwrap_or_else(|| match value.form {
+        Form::Procedure => format!("a_procedure{index}"),
         _ => format!("a{index}"),
-    }
+    })
 }
 
 /// What holds for a result.
 fn condition(spec: &Spec, index: usize, value: &Value<'_>, variant: Variant) -> Option<String> {
-    let ignored = matches!(variant, Variant::Bottom | Variant::InPlace);
     let number = value.arrives;
     let kind = kind_of(value.form);
+    if let Some(plain) = plain_condition(spec, index, value) {
+        return Some(plain);
+    }
     Some(match value.form {
         Form::Absent | Form::Choice | Form::Procedure | Form::F08Status => return None,
-        Form::Status if ignored && is_ignorable(value) => return None,
-        Form::Weight if ignored => return None,
+        _ if is_ignored(value, variant) => return None,
         Form::Unused | Form::Pointer => format!("TRANSFER(a{index}, 0_MPI_ADDRESS_KIND) == {number}_MPI_ADDRESS_KIND"),
-        Form::Logical if value.is_array() => format!("ALL(a{index})"),
-        Form::Logical => format!("a{index}"),
-        Form::Handle if value.is_array() => format!("ALL(a{index} == {})", handles(&spec.kind(value.parameter).c).1),
-        Form::Handle => format!("a{index} == {}", handles(&spec.kind(value.parameter).c).1),
-        Form::Text => format!("a{index} == '{TEXT_OUT}'"),
         Form::Status if spec.kind(value.parameter).c == "MPI_Fint" => {
             format!("a{index}(MPI_SOURCE) == {number} .AND. a{index}(MPI_ERROR) == {}", number + 2)
         }

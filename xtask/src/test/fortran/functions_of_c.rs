@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::program::is_ignorable;
+use super::arguments::is_ignorable;
 use super::values::{ELEMENTS, ERROR, TEXT_OUT, VARIANTS, Value, Variant, applies, handles, values};
 use crate::Result;
 use crate::codegen::fortran::{Form, has_ierror, result_form};

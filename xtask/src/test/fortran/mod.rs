@@ -4,6 +4,7 @@
 //! Invariant: every program of `tests/fortran` is in its manifest, and every routine is called in the generated programs.
 //! Not here: the generated program of module `mpi_f08` (`f08`).
 
+mod arguments;
 mod f08;
 mod functions_of_c;
 mod links;

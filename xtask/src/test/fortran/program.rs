@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use super::values::{CHARACTERS, ELEMENTS, ERROR, TEXT_OUT, VARIANTS, Value, Variant, applies, handles, values};
+use super::arguments::{bounds, constant, is_ignored, plain_condition};
+use super::values::{CHARACTERS, ELEMENTS, ERROR, VARIANTS, Value, Variant, applies, handles, values};
 use crate::Result;
 use crate::codegen::fortran::{Form, has_ierror, result_form, routine_name};
 use crate::spec::{Function, Spec};
@@ -120,11 +121,7 @@ fn test(spec: &Spec, source: Source, function: &Function) -> Result<String> {
 }
 
 fn declaration(index: usize, value: &Value<'_>, source: Source) -> String {
-    let bounds = match value.elements() {
-        1 => String::new(),
-        9 => format!("(3,{ELEMENTS})"),
-        elements => format!("({elements})"),
-    };
+    let bounds = bounds(value);
     let declared = match value.form {
         Form::Absent | Form::Choice | Form::Unused | Form::Procedure => return String::new(),
         Form::Status if value.is_array() => format!("INTEGER :: a{index}(MPI_STATUS_SIZE,{ELEMENTS})"),
@@ -172,42 +169,21 @@ fn setting(spec: &Spec, index: usize, value: &Value<'_>) -> String {
 }
 
 fn argument(index: usize, value: &Value<'_>, variant: Variant) -> String {
-    let ignored = matches!(variant, Variant::Bottom | Variant::InPlace);
-    match (value.form, variant) {
-        (Form::Choice, Variant::Bottom) => "MPI_BOTTOM".to_owned(),
-        (Form::Choice, Variant::InPlace) => "MPI_IN_PLACE".to_owned(),
-        (Form::Choice, Variant::Automatic) => "MPI_BUFFER_AUTOMATIC".to_owned(),
-        (Form::Choice | Form::Unused, _) => format!("buffer({})", 1 + 10 * index),
-        (Form::Weight, Variant::Bottom) => "MPI_UNWEIGHTED".to_owned(),
-        (Form::Weight, Variant::InPlace) => "MPI_WEIGHTS_EMPTY".to_owned(),
-        (Form::Status, _) if ignored && is_ignorable(value) => match value.is_array() {
-            true => "MPI_STATUSES_IGNORE".to_owned(),
-            false => "MPI_STATUS_IGNORE".to_owned(),
-        },
-        (Form::Procedure, _) => "a_procedure".to_owned(),
+    constant(index, value, variant).unwrap_or_else(|| match value.form {
+        Form::Unused => format!("buffer({})", 1 + 10 * index),
+        Form::Procedure => "a_procedure".to_owned(),
         _ => format!("a{index}"),
-    }
-}
-
-/// Whether a status may be ignored.
-pub fn is_ignorable(value: &Value<'_>) -> bool {
-    value.comes_out() && !value.goes_in() && value.parameter.kind == "STATUS"
+    })
 }
 
 /// The check of a result.
 fn check(spec: &Spec, index: usize, value: &Value<'_>, variant: Variant, called: &str) -> String {
-    let ignored = matches!(variant, Variant::Bottom | Variant::InPlace);
     let number = value.arrives;
+    let plain = plain_condition(spec, index, value);
     let holds = match value.form {
-        Form::Absent | Form::Choice | Form::Unused | Form::Procedure => return String::new(),
-        Form::Status if ignored && is_ignorable(value) => return String::new(),
-        Form::Weight if ignored => return String::new(),
-        Form::F08Status => return String::new(),
-        Form::Logical if value.is_array() => format!("ALL(a{index})"),
-        Form::Logical => format!("a{index}"),
-        Form::Handle if value.is_array() => format!("ALL(a{index} == {})", handles(&spec.kind(value.parameter).c).1),
-        Form::Handle => format!("a{index} == {}", handles(&spec.kind(value.parameter).c).1),
-        Form::Text => format!("a{index} == '{TEXT_OUT}'"),
+        _ if plain.is_some() => plain.unwrap_or_default(),
+        Form::Absent | Form::Choice | Form::Unused | Form::Procedure | Form::F08Status => return String::new(),
+        _ if is_ignored(value, variant) => return String::new(),
         Form::Status => {
             let of = |place: &str| match value.is_array() {
                 true => format!("a{index}({place},{ELEMENTS})"),
