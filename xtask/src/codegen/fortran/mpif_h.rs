@@ -9,12 +9,18 @@ use super::{common_block, constants, marked, predefined_procedures, result_form,
 use crate::Result;
 use crate::spec::Spec;
 
+/// A division by zero where options of the compiler make a default INTEGER another type than that of the library.
+const DEFAULT_KIND: &str = "! An error here: MPI needs INTEGERs of 4 bytes, so leave out the option\n\
+    ! -fdefault-integer-8 (or -i8) of the compiler.\n      INTEGER MPI_NEEDS_INTEGERS_OF_4_BYTES\n      \
+    PARAMETER (MPI_NEEDS_INTEGERS_OF_4_BYTES=4/(8-KIND(0)))\n";
+
 /// The text of `mpif.h`.
 pub fn text(spec: &Spec) -> Result<String> {
     let mut text = format!(
         "! mpif.h: the constants of MPI for programs that include this file.\n! {}\n",
         marked().replace(" from ", "\n! from ")
     );
+    text.push_str(DEFAULT_KIND);
     for constant in constants(spec)? {
         let (name, declared, value) = (&constant.name, &constant.declared, &constant.value);
         let _ = write!(text, "      {declared} {name}\n      PARAMETER ({name}={value})\n");

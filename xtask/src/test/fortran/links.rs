@@ -20,6 +20,7 @@ pub fn suite(context: &Context, dist: &Path, folder: &Path, report: &mut Report)
     fixed(dist, folder, report)?;
     moved(dist, folder, report)?;
     loaded(dist, folder, report)?;
+    wide_integers(dist, folder, report)?;
     tool_in_c(dist, folder, report)?;
     values_in_c(dist, folder, report)?;
     absent_function(dist, folder, report)?;
@@ -78,6 +79,28 @@ fn example(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     sh(report, "examples/ring.f90 runs", &mut run(dist, &program), |outcome| {
         outcome.success() && outcome.stdout.contains("(correct)")
     })
+}
+
+/// Compilers refuse programs whose default integers have 8 bytes.
+fn wide_integers(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let source = sources().join("loaded/part.F90");
+    for (name, module, message) in [
+        ("mpif.h", None, "mpif.h:7:48:\n\nError: Division by zero"),
+        ("module mpi", Some("-DMODULE=mpi"), "Type mismatch"),
+        ("module mpi_f08", Some("-DMODULE=mpi_f08"), "no specific subroutine"),
+    ] {
+        let mut compile = Command::new(dist.join("bin/mpifort"));
+        compile
+            .args(["-fdefault-integer-8", "-w", "-c"])
+            .args(module)
+            .arg(&source)
+            .arg("-o")
+            .arg(folder.join("wide.o"));
+        sh(report, &format!("integers of 8 bytes: {name}"), &mut compile, |outcome| {
+            !outcome.success() && outcome.stderr.to_lowercase().contains(&message.to_lowercase())
+        })?;
+    }
+    Ok(())
 }
 
 /// Shared objects that a program loads without making their symbols global, in any order, also behind the library.
