@@ -57,6 +57,14 @@ pub fn header(spec: &Spec, all: bool) -> Result<String> {
     Ok(format!("{functions}\nstatic const struct call calls[] = {{\n{table}}};\n"))
 }
 
+/// The functions that the library has, without large-count forms.
+pub fn functions(spec: &Spec) -> impl Iterator<Item = &str> {
+    let chosen = |function: &&Function| {
+        !function.large && is_collective(function) && matches!(function.chapter.as_str(), "coll" | "topo")
+    };
+    spec.implemented().filter(chosen).map(|function| function.name.as_str())
+}
+
 /// Whether every argument has a member, and there is a communicator.
 fn is_collective(function: &Function) -> bool {
     let known = |parameter: &Parameter| {

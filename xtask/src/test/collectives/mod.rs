@@ -1,5 +1,5 @@
 //! Collective operations against a serial model in C (`tests/collectives`): every function on all kinds of
-//! communicators, and random mixes of operations under way at once.
+//! communicators, and random mixes of operations under way at once. A rank that is killed inside each of them.
 //!
 //! Invariant: the functions under test follow from `spec/`, so a function is tested as soon as the library has it; all
 //! cases follow from a seed, which the programs print.
@@ -66,7 +66,24 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             }
         }
     }
+    if ours {
+        let program = compile(&library, "killed", &folder)?;
+        for function in calls::functions(&spec) {
+            report.step(&format!("killed {function}"), || killed(&library, &program, function))?;
+        }
+    }
     Ok(())
+}
+
+/// The report of a job whose rank was killed inside a function names the rank and the call.
+fn killed(library: &Library, program: &Path, function: &str) -> Result<()> {
+    let outcome = process::run(library.launch(4, program).args([function, "2"]), LIMIT)?;
+    let line = outcome.stderr.lines().find(|line| line.contains("was killed by signal 9"));
+    let calls = [format!("MPI_{function}"), "MPI_Start".to_owned(), "MPI_Wait".to_owned()];
+    match line {
+        Some(line) if line.contains("rank 2 of 4") && calls.iter().any(|call| line.contains(call)) => Ok(()),
+        _ => Err(outcome.report().into()),
+    }
 }
 
 fn step(report: &mut Report, test: &str, run: impl FnOnce() -> Result<Outcome>) {

@@ -1,0 +1,55 @@
+/* A rank that is killed inside a collective operation: all ranks make one call again and again, and one of them ends by
+ * SIGKILL, by a timer, while it does. Arguments: the function without MPI_, and the rank. */
+#include "tasks.h"
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static void end(int signal)
+{
+    (void)signal;
+    kill(getpid(), SIGKILL);
+}
+
+int main(int argc, char **argv)
+{
+    static struct task task;
+    int rank;
+    uint64_t seed = 1;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    make_all(1);
+    const struct call *call = NULL;
+    for (unsigned i = 0; argc > 2 && i < LENGTH(calls); i++)
+        if (strcmp(calls[i].name, argv[1]) == 0)
+            call = &calls[i];
+    if (call == NULL) {
+        fprintf(stderr, "no such function\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    /* The world, or the first topology. */
+    const struct place *place = places;
+    while (along_edges(operation_of(call)) && place->kind != NEIGHBORS)
+        place++;
+    /* Errors end the job, as they do by default. */
+    OK(MPI_Comm_set_errhandler(place->comm, MPI_ERRORS_ARE_FATAL));
+    prepare(&task, call, place, seed, NULL);
+    while (task.size < 60 || task.in_place) {
+        release(&task);
+        prepare(&task, call, place, ++seed, NULL);
+    }
+    begin_round(&task);
+    if (rank == atoi(argv[2])) {
+        struct itimerval once = {{0, 0}, {0, 40000}};
+        signal(SIGALRM, end);
+        setitimer(ITIMER_REAL, &once, NULL);
+    }
+    for (int again = 0;; again = 1) {
+        if (again && call->form == PERSISTENT)
+            MPI_Start(&task.request);
+        else if (again)
+            call->function(&task.args, &task.request);
+        if (call->form != BLOCKING)
+            MPI_Wait(&task.request, MPI_STATUS_IGNORE);
+    }
+}
