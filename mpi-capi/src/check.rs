@@ -398,7 +398,7 @@ pub fn no_buffer(name: &'static str, count: u64, datatype: &Datatype) -> Error {
     }
     let rule = "the datatype has data at overlapping places, and data cannot be stored through such a type";
     Error::new(abi::MPI_ERR_TYPE, rule)
-        .arg(name, &format_args!("{count} elements of {}", called(datatype)))
+        .arg(name, &format_args!("{} of {}", mpi_errors::counted(count, "element"), called(datatype)))
         .hint("Use a datatype without overlap; a stride or an extent may be smaller than the block.")
 }
 
@@ -418,8 +418,9 @@ fn called(datatype: &Datatype) -> &'static str {
 #[cold]
 pub fn too_many(name: &'static str, count: u64, datatype: &Datatype) -> Error {
     let of = called(datatype);
-    let (rule, elements) = ("no memory has that many bytes", format_args!("{count} elements of {of}").to_string());
-    let error = Error::new(abi::MPI_ERR_COUNT, rule).arg(name, &elements);
+    let elements = mpi_errors::counted(count, "element");
+    let rule = "no memory has that many bytes";
+    let error = Error::new(abi::MPI_ERR_COUNT, rule).arg(name, &format_args!("{elements} of {of}"));
     error.hint("Check the count, and the size of the datatype.")
 }
 

@@ -92,7 +92,7 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
             if count != 1 {
                 let name = texts.name;
                 return invalid(format!(
-                    "count of \"{name}\" is {count}, but of a control variable it has to be 1 or left out"
+                    "count of {name:?} is {count}, but of a control variable it has to be 1 or left out"
                 ));
             }
             let (initial, limits) = setting(texts.name, value, &variable)?;
@@ -105,7 +105,7 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
         word => {
             let Some(class) = PvarClass::from_abi(word) else {
                 let rule = "but has to be 0 or one of MPI_T_PVAR_CLASS_*";
-                return invalid(format!("pvar_class of \"{}\" is {word}, {rule}", texts.name));
+                return invalid(format!("pvar_class of {:?} is {word}, {rule}", texts.name));
             };
             registry.add_pvar(process.instrument_memory(), &texts, class, value, count)?[0].as_ptr()
         }
@@ -133,13 +133,13 @@ fn value_type(name: &str, datatype: usize) -> TResult<ValueType> {
     let all = [ValueType::I32, ValueType::U32, ValueType::U64, ValueType::F64];
     let rule = "but has to be MPI_INT, MPI_UNSIGNED, MPI_UNSIGNED_LONG_LONG or MPI_DOUBLE";
     let found = all.into_iter().find(|value| value.datatype() == datatype);
-    found.map_or_else(|| invalid(format!("datatype of \"{name}\" is {datatype:#x}, {rule}")), Ok)
+    found.map_or_else(|| invalid(format!("datatype of {name:?} is {datatype:#x}, {rule}")), Ok)
 }
 
 fn scope(name: &str, word: c_int) -> TResult<Scope> {
     let all = [Scope::Constant, Scope::Readonly, Scope::Local, Scope::Group, Scope::GroupEq, Scope::All, Scope::AllEq];
     let found = all.into_iter().find(|scope| *scope as c_int == word);
-    found.map_or_else(|| invalid(format!("scope of \"{name}\" is {word}, but has to be one of MPI_T_SCOPE_*")), Ok)
+    found.map_or_else(|| invalid(format!("scope of {name:?} is {word}, but has to be one of MPI_T_SCOPE_*")), Ok)
 }
 
 /// The initial value and the limits of a control variable.
@@ -147,7 +147,7 @@ fn setting(name: &str, value: ValueType, variable: &Variable) -> TResult<(Value,
     let Variable { initial, least, most, .. } = *variable;
     let all = least == 0.0 && most == 0.0;
     if !least.partial_cmp(&most).is_some_and(Ordering::is_le) {
-        return invalid(format!("least of \"{name}\" is {least}, but most is {most}"));
+        return invalid(format!("least of {name:?} is {least}, but most is {most}"));
     }
     if value == ValueType::F64 {
         let limits = if all { Limits::Real(f64::MIN, f64::MAX) } else { Limits::Real(least, most) };
@@ -161,12 +161,12 @@ fn setting(name: &str, value: ValueType, variable: &Variable) -> TResult<(Value,
     for (field, number) in [("initial", initial), ("least", least), ("most", most)] {
         if number.fract() != 0.0 {
             let rule = format!("but {} takes whole numbers", value.name());
-            return invalid(format!("{field} of \"{name}\" is {number}, {rule}"));
+            return invalid(format!("{field} of {name:?} is {number}, {rule}"));
         }
         // The initial value has narrower limits. The largest MPI_UNSIGNED_LONG_LONG is rounded up by one as a double.
         if field != "initial" && !(low as f64..=high as f64).contains(&number) {
             let rule = format!("but {} takes {low} to {high}", value.name());
-            return invalid(format!("{field} of \"{name}\" is {number}, {rule}"));
+            return invalid(format!("{field} of {name:?} is {number}, {rule}"));
         }
     }
     let whole = |limit: f64| (limit as i128).min(high);
@@ -174,7 +174,7 @@ fn setting(name: &str, value: ValueType, variable: &Variable) -> TResult<(Value,
     let initial = initial as i128;
     if !(limits.0..=limits.1).contains(&initial) {
         let (low, high) = limits;
-        return invalid(format!("initial of \"{name}\" is {initial}, but has to be from {low} to {high}"));
+        return invalid(format!("initial of {name:?} is {initial}, but has to be from {low} to {high}"));
     }
     let initial = match value {
         ValueType::I32 => Value::I32(initial as i32),

@@ -93,7 +93,7 @@ impl Terms {
     }
 
     fn description(&self) -> String {
-        let mut text = format!("{} of {} bytes", self.which.function(), self.bytes);
+        let mut text = format!("{} of {}", self.which.function(), mpi_errors::counted(self.bytes, "byte"));
         if self.which == CollOp::Barrier {
             text = self.which.function().to_owned();
         }

@@ -150,10 +150,11 @@ fn check(source: u32, expected: u64, status: &Status) -> Result<()> {
 
 #[cold]
 fn mismatch(source: u32, expected: u64, got: u64) -> Error {
+    let got = mpi_errors::counted(got, "byte");
     Error::new(
         MPI_ERR_OTHER,
         format!(
-            "rank {source} sent {got} bytes where {expected} were expected: the counts or types of the processes \
+            "rank {source} sent {got} where {expected} were expected: the counts or types of the processes \
              do not match"
         ),
     )

@@ -27,7 +27,7 @@ pub(crate) fn copy_own(mut into: RecvBuf<'_>, data: &SendBuf<'_>, outcome: &mut 
 
 #[cold]
 fn too_long(data: &SendBuf<'_>, into: &RecvBuf<'_>) -> Error {
-    let (sent, room) = (data.bytes(), into.bytes());
-    let rule = format!("this process sends {sent} bytes to itself, and has room for {room} bytes");
+    let (sent, room) = (mpi_errors::counted(data.bytes(), "byte"), mpi_errors::counted(into.bytes(), "byte"));
+    let rule = format!("this process sends {sent} to itself, and has room for {room}");
     Error::new(MPI_ERR_TRUNCATE, rule)
 }

@@ -172,6 +172,7 @@ fn same_length<A, B>(one: &[A], other: &[B], name: &'static str) -> Result<()> {
     if one.len() == other.len() {
         return Ok(());
     }
-    let rule = format!("all lists need the same number of entries, and there are {} displacements", one.len());
-    Err(Error::new(MPI_ERR_ARG, rule).arg(name, &format_args!("{} entries", other.len())))
+    let of_displacements = mpi_errors::counted(one.len(), "entry");
+    let rule = format!("all lists need the same number of entries, and that of displacements has {of_displacements}");
+    Err(Error::new(MPI_ERR_ARG, rule).arg(name, &mpi_errors::counted(other.len(), "entry")))
 }

@@ -55,7 +55,8 @@ impl Datatype {
             positive(MPI_ERR_COUNT, "array_of_sizes", index, size)?;
             positive(MPI_ERR_COUNT, "array_of_subsizes", index, subsize)?;
             if subsize > size {
-                return wrong("array_of_subsizes", index, subsize, format!("the array has {size} elements there"));
+                let rule = format!("the array has {} there", mpi_errors::counted(size, "element"));
+                return wrong("array_of_subsizes", index, subsize, rule);
             }
             if start < 0 || start > size - subsize {
                 let rule = format!("{subsize} of {size} elements start at 0 to {}", size - subsize);
@@ -141,7 +142,8 @@ fn block(part: &Distribution<'_>, index: usize) -> Result<i64> {
             return wrong("array_of_dargs", index, i64::from(argument), rule);
         }
         MPI_DISTRIBUTE_BLOCK if i64::from(argument) * i64::from(processes) < elements => {
-            let rule = format!("{processes} blocks of that length do not hold the {elements} elements");
+            let (blocks, all) = (mpi_errors::counted(processes, "block"), mpi_errors::counted(elements, "element"));
+            let rule = format!("{all} need more than {blocks} of that length");
             return wrong("array_of_dargs", index, i64::from(argument), rule);
         }
         MPI_DISTRIBUTE_BLOCK | MPI_DISTRIBUTE_CYCLIC => i64::from(argument),
@@ -201,8 +203,8 @@ fn dimensions(count: usize, lists: &[(&'static str, usize)]) -> Result<()> {
     match lists.iter().find(|(_, length)| *length != count) {
         None => Ok(()),
         Some((name, length)) => {
-            let rule = format!("all lists need an entry for each of the {count} dimensions");
-            Err(Error::new(MPI_ERR_ARG, rule).arg(name, &format_args!("{length} entries")))
+            let rule = format!("all lists need an entry for each dimension, of which there are {count}");
+            Err(Error::new(MPI_ERR_ARG, rule).arg(name, &mpi_errors::counted(length, "entry")))
         }
     }
 }

@@ -27,4 +27,4 @@ pub use errhandler::{Attached, Errhandler, Errhandlers, HandlerKind};
 pub use error::{Error, Result};
 pub use generated::error_class::ErrorClass;
 pub use report::{Detail, FatalReport, ReportFormat, fatal_report};
-pub use wording::{processes, processes_and_ranks};
+pub use wording::{counted, processes, processes_and_ranks};

@@ -283,7 +283,11 @@ fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
     if bytes.is_multiple_of(view.unit()) {
         return Ok(bytes / view.unit());
     }
-    let rule = format!("{bytes} bytes are no whole number of the view's etypes, of {} bytes each", view.unit());
+    let etype = mpi_errors::counted(view.unit(), "byte");
+    let rule = format!(
+        "the data are no whole number of the view's etypes: {}, of {etype} each",
+        mpi_errors::counted(bytes, "byte")
+    );
     Err(Error::new(MPI_ERR_TYPE, rule))
 }
 
@@ -296,7 +300,10 @@ fn start(view: &View, offset: u64, bytes: u64) -> Result<u64> {
     match (at, end) {
         (Some(at), Some(end)) if last(end) => Ok(at),
         _ => {
-            let rule = format!("{bytes} bytes from there on end beyond the last place that a file can have");
+            let rule = format!(
+                "{} from there on: beyond the last place that a file can have",
+                mpi_errors::counted(bytes, "byte")
+            );
             Err(Error::new(MPI_ERR_ARG, rule).arg("offset", &offset))
         }
     }

@@ -35,7 +35,7 @@ impl File {
 
     /// `MPI_File_set_atomicity`; waits for all. Errors: `MPI_ERR_NOT_SAME` when the processes differ.
     pub fn set_atomic(&self, atomic: bool) -> Result<()> {
-        let all = exchange(&self.engine, &self.comm, Report { fault: None, numbers: [u64::from(atomic), 0, 0] })?;
+        let all = exchange(&self.engine, &self.comm, Report { fault: None, numbers: [u64::from(atomic), 0, 0, 0] })?;
         if let Some(rank) = all.iter().position(|report| report.numbers != all[0].numbers) {
             let rule = format!("rank 0 and rank {rank} differ: they must agree");
             return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("flag", &atomic));
@@ -129,7 +129,7 @@ impl File {
             return self.finish();
         }
         // Deletes when all processes have called: another open of the same name could need the file until then.
-        exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 3] })?;
+        exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 4] })?;
         let deleted = by_first(&self.engine, &self.comm, || self.delete().map(|()| [0; 2]))?;
         deleted.map(drop).map_err(|fault| fault.on_file(&self.name))
     }

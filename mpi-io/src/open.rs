@@ -7,13 +7,15 @@
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Seek};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mpi_comm::{Comm, CommSpec, ContextIds, agree, register, unregister};
-use mpi_core::abi::{MPI_ERR_BAD_FILE, MPI_ERR_NOT_SAME, MPI_ERRORS_RETURN};
+use mpi_core::abi::{MPI_ERR_BAD_FILE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Guarded, Handle, Info};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{CommMeters, Engine};
@@ -175,18 +177,28 @@ impl Io {
         })?;
         let found_at = begun.map_err(|fault| failed(fault, 0, comm, request))?;
         let mut own = first.map_or_else(|| open_further(request, found_at), Ok);
+        let name = same_everywhere(&request.path);
         let report = match &own {
             Ok(opened) => {
                 let [device, number] = opened.identity;
-                Report { fault: None, numbers: [device, number, u64::from(opened.shared.is_some())] }
+                Report { fault: None, numbers: [device, number, u64::from(opened.shared.is_some()), name] }
             }
-            Err(fault) => Report { fault: Some(*fault), numbers: [0; 3] },
+            Err(fault) => Report { fault: Some(*fault), numbers: [0, 0, 0, name] },
         };
         let all = exchange(&self.engine, comm, report)?;
         let identity = |report: &Report| [report.numbers[0], report.numbers[1]];
         let different = || all.iter().position(|report| identity(report) != identity(&all[0]));
         let error = if let Some((rank, fault)) = first_fault(&all) {
-            failed(fault, rank, comm, request)
+            // Rank 0 has opened or made the file of its name.
+            let another_name = all[rank].numbers[3] != all[0].numbers[3];
+            match another_name && fault.class == MPI_ERR_NO_SUCH_FILE {
+                true => {
+                    let rule =
+                        format!("rank 0 and rank {rank} gave different names, and that of rank {rank} is of no file");
+                    Error::new(MPI_ERR_NOT_SAME, rule).arg("filename", &quoted(&request.name))
+                }
+                false => failed(fault, rank, comm, request),
+            }
         } else if let Some(rank) = different() {
             let rule = format!("the names that rank 0 and rank {rank} gave are of different files");
             Error::new(MPI_ERR_NOT_SAME, rule).arg("filename", &quoted(&request.name))
@@ -209,6 +221,13 @@ impl Io {
         }
         Err(error)
     }
+}
+
+/// A number that equal names have in all processes, and different ones hardly ever.
+fn same_everywhere(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(path.as_os_str().as_bytes());
+    hasher.finish()
 }
 
 /// Opens the file in the first process, with the word of the shared file pointer if the system allows that.

@@ -11,32 +11,35 @@ use crate::fault::Fault;
 
 const TAG: i32 = 0x7010;
 /// Words of a report in a message.
-const WORDS: usize = 5;
+const WORDS: usize = 6;
 
 /// The report of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Report {
     /// The fault in this process; `None` when there was none.
     pub fault: Option<Fault>,
-    /// Their meaning depends on the exchange.
-    pub numbers: [u64; 3],
+    /// Their meaning depends on the exchange; without a fault or with one.
+    pub numbers: [u64; 4],
 }
 
 impl Report {
     /// The report of a process on its own part: the class of the error, or these numbers.
     pub fn of<T>(part: &Result<T>, numbers: [u64; 3]) -> Report {
-        Report { fault: part.as_ref().err().map(|error| Fault { class: error.class(), errno: 0 }), numbers }
+        let [first, second, third] = numbers;
+        let fault = part.as_ref().err().map(|error| Fault { class: error.class(), errno: 0 });
+        Report { fault, numbers: [first, second, third, 0] }
     }
 
     fn to_words(self) -> [u64; WORDS] {
         let fault = self.fault.unwrap_or(Fault { class: 0, errno: 0 });
-        [fault.class as u64, fault.errno as u64, self.numbers[0], self.numbers[1], self.numbers[2]]
+        let [first, second, third, fourth] = self.numbers;
+        [fault.class as u64, fault.errno as u64, first, second, third, fourth]
     }
 
     fn from_words(words: &[u64; WORDS]) -> Report {
         let (class, errno) = (words[0] as i32, words[1] as i32);
         let fault = (class != 0).then_some(Fault { class, errno });
-        Report { fault, numbers: [words[2], words[3], words[4]] }
+        Report { fault, numbers: [words[2], words[3], words[4], words[5]] }
     }
 }
 
@@ -69,8 +72,8 @@ pub(crate) fn by_first(
 ) -> Result<Result<[u64; 2], Fault>> {
     let words = Exchange::among_all(engine, comm, TAG).from_first(|| {
         let report = match act() {
-            Ok([first, second]) => Report { fault: None, numbers: [first, second, 0] },
-            Err(fault) => Report { fault: Some(fault), numbers: [0; 3] },
+            Ok([first, second]) => Report { fault: None, numbers: [first, second, 0, 0] },
+            Err(fault) => Report { fault: Some(fault), numbers: [0; 4] },
         };
         report.to_words()
     })?;
@@ -90,14 +93,14 @@ mod tests {
     #[test]
     fn a_report_keeps_its_value_in_a_message() {
         for fault in [None, Some(Fault { class: 42, errno: libc::ENOENT }), Some(Fault { class: 1, errno: 0 })] {
-            let report = Report { fault, numbers: [7, u64::MAX, 0] };
+            let report = Report { fault, numbers: [7, u64::MAX, 0, 3] };
             assert_eq!(Report::from_words(&report.to_words()), report);
         }
     }
 
     #[test]
     fn the_fault_of_the_lowest_rank_is_first() {
-        let report = |class| Report { fault: (class != 0).then_some(Fault { class, errno: 5 }), numbers: [0; 3] };
+        let report = |class| Report { fault: (class != 0).then_some(Fault { class, errno: 5 }), numbers: [0; 4] };
         assert_eq!(first_fault(&[report(0), report(3), report(2)]), Some((1, Fault { class: 3, errno: 5 })));
         assert_eq!(first_fault(&[report(0)]), None);
     }

@@ -112,8 +112,9 @@ impl Buffered {
             Some(size) if buffer.in_use.saturating_add(bytes).saturating_add(OVERHEAD) > size => {
                 let in_use = buffer.in_use;
                 let needed = in_use.saturating_add(bytes).saturating_add(OVERHEAD);
+                let has = mpi_errors::counted(size, "byte");
                 let rule = format!(
-                    "the buffer of {of} has {size} bytes, and {needed} are needed: {in_use} for messages that have not \
+                    "the buffer of {of} has {has}, and {needed} are needed: {in_use} for messages that have not \
                      left, {bytes} for this one and {OVERHEAD} besides"
                 );
                 let error = Error::new(MPI_ERR_BUFFER, rule).hint(advice);

@@ -74,10 +74,9 @@ fn deliver_slowly(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, O
 
 #[cold]
 pub(crate) fn truncated(key: Key, bytes: u64, room: u64) -> Error {
-    let rule = format!(
-        "the message from rank {} has {bytes} bytes, but the receive buffer has room for {room} bytes",
-        key.source
-    );
+    let (message, place) = (mpi_errors::counted(bytes, "byte"), mpi_errors::counted(room, "byte"));
+    let rule =
+        format!("the message from rank {} has {message}, but the receive buffer has room for {place}", key.source);
     Error::new(MPI_ERR_TRUNCATE, rule)
         .detail("tag", &key.tag)
         .fact("message_source", key.source.into())

@@ -120,7 +120,9 @@ impl<T: Element> OwnedOperation<T> {
     ) -> Result<OwnedOperation<T>> {
         let (length, parts) = (data.len(), partitions.unwrap_or(1) as usize);
         if !(parts > 0 && length.is_multiple_of(parts) || parts == 0 && length == 0) {
-            let rule = format!("{length} elements do not make {parts} equal partitions");
+            let (elements, of) =
+                (mpi_errors::counted(length, "element"), mpi_errors::counted(parts, "equal partition"));
+            let rule = format!("no division of {elements} makes {of}");
             return Err(Error::new(MPI_ERR_COUNT, rule).arg("partitions", &parts));
         }
         let data = Box::into_raw(data.into_boxed_slice());

@@ -98,7 +98,7 @@ fn copy_of(buffer: &RecvBuf<'_>) -> Result<Vec<u8>> {
     let bytes = usize::try_from(buffer.bytes()).unwrap_or(usize::MAX);
     let mut copy = Vec::new();
     if copy.try_reserve_exact(bytes).is_err() {
-        let rule = format!("there is no memory for a copy of the {bytes} bytes of the buffer");
+        let rule = format!("there is no memory for a copy of the buffer ({})", mpi_errors::counted(bytes, "byte"));
         return Err(Error::new(MPI_ERR_NO_MEM, rule));
     }
     copy.resize(bytes, 0u8);

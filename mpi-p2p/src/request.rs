@@ -303,7 +303,10 @@ impl Data {
 
 #[cold]
 fn no_memory(bytes: usize) -> Error {
-    Error::new(MPI_ERR_NO_MEM, format!("a buffered send needs {bytes} bytes for its copy of the message"))
+    Error::new(
+        MPI_ERR_NO_MEM,
+        format!("a buffered send needs {} for its copy of the message", mpi_errors::counted(bytes as u64, "byte")),
+    )
 }
 
 impl Work {

@@ -256,8 +256,8 @@ pub(crate) fn fits(data: u64, room: u64, name: &'static str, whose: &str) -> Res
 
 #[cold]
 fn too_long(data: u64, room: u64, name: &'static str, whose: &str) -> Error {
-    let rule = format!("{whose} has room for {room} bytes");
-    Error::new(MPI_ERR_TRUNCATE, rule).arg(name, &format_args!("{data} bytes of data"))
+    let rule = format!("{whose} has room for {}", mpi_errors::counted(room, "byte"));
+    Error::new(MPI_ERR_TRUNCATE, rule).arg(name, &format_args!("{} of data", mpi_errors::counted(data, "byte")))
 }
 
 /// Accumulations are arithmetic: both sides must have the same kind of number. If the target has no elements, or is

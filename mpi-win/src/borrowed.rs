@@ -139,7 +139,8 @@ impl Win {
     #[cold]
     fn out_of_own<T: Element>(&self, first: u64, count: usize) -> Error {
         let there = self.memory.bytes() / size_of::<T>().max(1) as u64;
-        let rule = format!("the memory of this process has {there} elements, not {count} from element {first} on");
+        let there = mpi_errors::counted(there, "element");
+        let rule = format!("the memory of this process has {there}, not {count} from element {first} on");
         Error::new(MPI_ERR_RMA_RANGE, rule).arg("first", &first)
     }
 }

@@ -160,7 +160,7 @@ impl OneSided {
         });
         let without = self.count(comm, shared.is_none())?;
         let Some(mut shared) = shared.filter(|_| without == 0) else {
-            return Err(not_shared(&format!("{without} of {} processes could not map it", comm.size())));
+            return Err(not_shared(&format!("{without} of {} could not map it", mpi_errors::processes(comm.size()))));
         };
         shared.close();
         let shared = Arc::new(shared);

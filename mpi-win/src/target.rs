@@ -57,11 +57,7 @@ impl Win {
     #[cold]
     pub(crate) fn bad_rank(&self, name: &'static str, rank: i32) -> Error {
         let size = self.size();
-        let ranks = if size == 1 {
-            "1 process, rank 0".to_owned()
-        } else {
-            format!("{size} processes, ranks 0 to {}", size - 1)
-        };
+        let ranks = mpi_errors::processes_and_ranks(size);
         Error::new(MPI_ERR_RANK, format!("{} has {ranks}", self.described())).arg(name, &rank)
     }
 
@@ -74,16 +70,17 @@ impl Win {
         }
         let name = if datatype.name().is_empty() { "a derived datatype" } else { datatype.name() };
         if datatype.bytes_of(target.count).is_none() {
-            let elements = format!("{} elements of {name}", target.count);
+            let elements = format!("{} of {name}", mpi_errors::counted(target.count, "element"));
             return Error::new(MPI_ERR_COUNT, "no memory has that many bytes").arg("target_count", &elements);
         }
         let place = displacement as i128 * i128::from(unit);
         let start = place + i128::from(datatype.lowest_byte(target.count));
         let end = start + i128::from(datatype.span(target.count));
         let begins = if start == place { String::new() } else { format!("begins at byte {start} and ") };
+        let (unit, size) = (mpi_errors::counted(unit, "byte"), mpi_errors::counted(size, "byte"));
         let rule = format!(
-            "in units of {unit} bytes that is byte {place}, so the access to rank {} {begins}ends at byte {end}, and \
-             {} has {size} bytes there",
+            "in units of {unit} that is byte {place}, so the access to rank {} {begins}ends at byte {end}, and \
+             {} has {size} there",
             target.rank,
             self.described()
         );

@@ -140,7 +140,7 @@ impl Win {
     pub fn described(&self) -> String {
         match self.name() {
             name if name.is_empty() => "a window without a name".to_owned(),
-            name => format!("window \"{name}\""),
+            name => format!("window {name:?}"),
         }
     }
 

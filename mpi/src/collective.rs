@@ -213,7 +213,8 @@ impl<M: ThreadUse> Communicator<'_, M> {
     ) -> Result<()> {
         self.call(name, |call| {
             if data.len() != into.len() {
-                let rule = format!("into has {} elements; both slices must be equally long", into.len());
+                let other = mpi_errors::counted(into.len(), "element");
+                let rule = format!("into has {other}; both slices must be equally long");
                 return Err(Error::new(MPI_ERR_COUNT, rule).arg("data.len()", &data.len()));
             }
             let op = op()?;

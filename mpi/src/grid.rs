@@ -65,7 +65,8 @@ impl<M: ThreadUse> Communicator<'_, M> {
 
     fn checked(&self, dims: &[u32], periodic: &[bool]) -> Result<Cartesian> {
         if dims.len() != periodic.len() {
-            let rule = format!("periodic has {} elements; both slices must be equally long", periodic.len());
+            let other = mpi_errors::counted(periodic.len(), "element");
+            let rule = format!("periodic has {other}; both slices must be equally long");
             return Err(Error::new(MPI_ERR_DIMS, rule).arg("dims.len()", &dims.len()));
         }
         // What is too large becomes negative, which is refused.
@@ -104,7 +105,7 @@ impl<'c, M: ThreadUse> Grid<'c, M> {
     pub fn rank_at(&self, coords: &[i32]) -> Result<u32> {
         let grid = self.cartesian()?;
         if coords.len() != grid.dims().len() {
-            let rule = format!("the grid has {} dimensions", grid.dims().len());
+            let rule = format!("the grid has {}", mpi_errors::counted(grid.dims().len(), "dimension"));
             return Err(Error::new(MPI_ERR_DIMS, rule).arg("coords.len()", &coords.len()).call("Grid::rank_at"));
         }
         grid.rank(coords).map_err(|error| error.call("Grid::rank_at"))
@@ -126,7 +127,7 @@ impl<'c, M: ThreadUse> Grid<'c, M> {
             let checked = match self.dims().len() {
                 dims if dims == remain.len() => Ok(remain.to_vec()),
                 dims => {
-                    let rule = format!("the grid has {dims} dimensions");
+                    let rule = format!("the grid has {}", mpi_errors::counted(dims, "dimension"));
                     Err(Error::new(MPI_ERR_DIMS, rule).arg("remain.len()", &remain.len()))
                 }
             };

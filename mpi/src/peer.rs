@@ -223,8 +223,8 @@ pub(crate) fn received<T: Element>(status: &Status) -> Result<Received> {
 pub(crate) fn received_of(status: &Status, each: usize) -> Result<Received> {
     let (bytes, size) = (status.bytes() as usize, each.max(1));
     if !bytes.is_multiple_of(size) {
-        let rule =
-            format!("an element has {size} bytes, and a message of {bytes} bytes came from rank {}", status.source);
+        let (one, all) = (mpi_errors::counted(size, "byte"), mpi_errors::counted(bytes, "byte"));
+        let rule = format!("an element has {one}, and a message of {all} came from rank {}", status.source);
         return Err(Error::new(MPI_ERR_TYPE, rule));
     }
     let source = u32::try_from(status.source)

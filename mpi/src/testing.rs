@@ -81,7 +81,7 @@ impl Launcher {
         command.args(&self.options).args(["-n", &count.to_string()]);
         // The limit of other launchers is set in their environment or not at all.
         if self.is_ferrum() {
-            command.args(["--timeout", &seconds.to_string()]);
+            command.args(["--tag-output", "--timeout", &seconds.to_string()]);
         }
         command.env("MPIEXEC_TIMEOUT", seconds.to_string()).env(VARIABLE, test).stdin(Stdio::null());
         command.arg(program).args([test, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"]);

@@ -185,7 +185,8 @@ impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
         debug_assert_ne!(op, MPI_NO_OP, "it has no data");
         self.start(FETCH, rank, first, data.len(), |call, access, place| {
             if data.len() != before.len() {
-                let rule = format!("before has {} elements; both slices must be equally long", before.len());
+                let other = mpi_errors::counted(before.len(), "element");
+                let rule = format!("before has {other}; both slices must be equally long");
                 return Err(Error::new(MPI_ERR_COUNT, rule).arg("data.len()", &data.len()));
             }
             access.fetch(&mut call.enter(place.0, 0, data.len() as u64), place, data, before, op)
@@ -205,7 +206,7 @@ impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
         let access = &mut *self.access;
         Call::run(self.window.comm.process, self.window.win.context(), name, |call| {
             let place = i64::try_from(first).map_err(|_| {
-                let rule = format!("no memory has {count} elements there");
+                let rule = format!("no memory has {} there", mpi_errors::counted(count, "element"));
                 Error::new(MPI_ERR_RMA_RANGE, rule).arg("first", &first)
             })?;
             // No process has a rank of 2^31 or more; MPI_PROC_NULL is not a rank of this interface.

@@ -14,7 +14,7 @@ fn attach(cx: CallContext, owner: BufferOwner, buffer: *mut c_void, size: u64) -
     let CallContext { process, mut guard, .. } = cx;
     let automatic = buffer as usize == abi::MPI_BUFFER_AUTOMATIC;
     if buffer.is_null() && size > 0 {
-        let rule = format!("a buffer of {size} bytes has an address");
+        let rule = format!("a buffer of {} has an address", mpi_errors::counted(size, "byte"));
         let error = Error::new(abi::MPI_ERR_BUFFER, rule).arg("buffer", &"NULL");
         return Err(error.hint("Pass memory of that size, or MPI_BUFFER_AUTOMATIC.").into());
     }

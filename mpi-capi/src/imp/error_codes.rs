@@ -35,7 +35,7 @@ pub fn add_error_string(code: i32, text: &CStr) -> Outcome {
     let text = text.to_string_lossy();
     if text.len() > limit {
         let rule = format!("the text of an error code has at most {limit} bytes");
-        let length = format!("{} bytes long", text.len());
+        let length = format!("{} long", mpi_errors::counted(text.len(), "byte"));
         return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("string", &length).into());
     }
     Ok(added()?.set_text(code, &text)?)

@@ -133,7 +133,7 @@ pub fn info_set(info: usize, key: &CStr, value: &CStr) -> Outcome {
             Refused::Value => {
                 let rule = format!("a value has at most {} bytes", abi::MPI_MAX_INFO_VAL - 1);
                 Error::new(abi::MPI_ERR_INFO_VALUE, rule)
-                    .arg("value", &format_args!("{} bytes long", value.count_bytes()))
+                    .arg("value", &format_args!("{} long", mpi_errors::counted(value.count_bytes(), "byte")))
             }
         })
     })?;
@@ -147,7 +147,7 @@ pub fn info_delete(info: usize, key: &CStr) -> Outcome {
         true => Ok(()),
         false => {
             let error = Error::new(abi::MPI_ERR_INFO_NOKEY, "the info object has no such key");
-            Err(error.arg("key", &text).into())
+            Err(error.arg("key", &format_args!("{text:?}")).into())
         }
     }
 }
@@ -208,7 +208,7 @@ pub fn info_get_nthkey(info: usize, place: i32, key: *mut c_char) -> Outcome {
         (usize::try_from(place).ok().and_then(|place| info.key(place)).map(str::to_owned), info.len())
     })?;
     let Some(found) = found else {
-        let rule = format!("the info object has {keys} keys, counted from 0");
+        let rule = format!("the info object has {}, counted from 0", mpi_errors::counted(keys, "key"));
         return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("n", &place).into());
     };
     // SAFETY: the program passed MPI_MAX_INFO_KEY characters.

@@ -146,7 +146,8 @@ impl Packed {
             Error::new(abi::MPI_ERR_ARG, rule).arg("position", &at)
         })?;
         if needed > size - place {
-            let rule = format!("the data have {needed} bytes, and {} are left from position {place} on", size - place);
+            let (data, left) = (mpi_errors::counted(needed, "byte"), size - place);
+            let rule = format!("the data have {data}, but the room from position {place} on is {left}");
             return Err(Error::new(abi::MPI_ERR_TRUNCATE, rule).arg(names.1, &size));
         }
         if needed > 0 && is_no_memory(memory) {

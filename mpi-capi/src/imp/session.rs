@@ -139,7 +139,8 @@ pub fn string_tag<'a>(address: *const c_char) -> Result<&'a CStr> {
         return Ok(tag);
     }
     let rule = format!("a tag has at most {} bytes", abi::MPI_MAX_STRINGTAG_LEN - 1);
-    Err(Error::new(abi::MPI_ERR_ARG, rule).arg("stringtag", &format_args!("{} bytes long", tag.count_bytes())))
+    Err(Error::new(abi::MPI_ERR_ARG, rule)
+        .arg("stringtag", &format_args!("{} long", mpi_errors::counted(tag.count_bytes(), "byte"))))
 }
 
 /// `MPI_Comm_create_from_group`

@@ -183,8 +183,7 @@ fn give_back(process: &Process, guard: &mut mpi_core::Guard<'_>, handles: &[Hand
 
 #[cold]
 fn needs_large_form(envelope: &Envelope<Datatype>, other: &str) -> Error {
-    let counts = envelope.large_counts.len();
-    let rule =
-        format!("a large-count constructor made the datatype, with {counts} arguments of type MPI_Count; call {other}");
+    let counts = mpi_errors::counted(envelope.large_counts.len(), "argument");
+    let rule = format!("a large-count constructor made the datatype, with {counts} of type MPI_Count; call {other}");
     Error::new(abi::MPI_ERR_TYPE, rule).arg("datatype", &"a derived datatype")
 }

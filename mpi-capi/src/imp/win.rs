@@ -35,7 +35,7 @@ pub fn win_create(
 ) -> Outcome {
     let hints = hints(info)?;
     if is_no_memory(base) && size > 0 {
-        let rule = format!("a window of {size} bytes needs the address of its memory");
+        let rule = format!("a window of {} needs the address of its memory", mpi_errors::counted(size, "byte"));
         return Err(Error::new(abi::MPI_ERR_BASE, rule).arg("base", &format_args!("{base:p}")).into());
     }
     let flavor = Flavor::Create { base: base.expose_provenance() };

@@ -95,6 +95,7 @@ impl Cartesian {
             None => {
                 let rule = match self.dims.len() {
                     0 => "the grid has no dimensions".to_owned(),
+                    1 => "the grid has 1 dimension, 0".to_owned(),
                     count => format!("the grid has {count} dimensions, 0 to {}", count - 1),
                 };
                 Err(Error::new(MPI_ERR_DIMS, rule).arg("direction", &direction))

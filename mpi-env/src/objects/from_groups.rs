@@ -42,7 +42,7 @@ impl Process {
         }
         let rank = self.rank_in(group)?;
         let mut guard = self.engine.lock();
-        let name = format!("communicator \"{}\"", String::from_utf8_lossy(tag));
+        let name = format!("communicator {:?}", String::from_utf8_lossy(tag));
         let group = group.clone();
         let spec = CommSpec {
             context: PENDING_CONTEXT,

@@ -75,7 +75,7 @@ impl Process {
     pub fn describe(&self, guard: &Guard<'_>, object: Object) -> Option<String> {
         match object.kind {
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| match (comm.name(), comm.remote()) {
-                (name, _) if !name.is_empty() => format!("communicator \"{name}\""),
+                (name, _) if !name.is_empty() => format!("communicator {name:?}"),
                 (_, None) => format!("a communicator of {} without a name", processes(comm.size())),
                 (_, Some(_)) => {
                     let (local, remote) = (comm.size(), comm.peers());

@@ -54,7 +54,7 @@ fn named(value: &str) -> Result<(&'static str, usize), String> {
     let name = value.trim();
     let found = HANDLERS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     found.copied().ok_or_else(|| {
-        format!("{INITIAL} is \"{value}\", but it takes one of {}, {}, {}", HANDLERS[0].0, HANDLERS[1].0, HANDLERS[2].0)
+        format!("{INITIAL} is {value:?}, but it takes one of {}, {}, {}", HANDLERS[0].0, HANDLERS[1].0, HANDLERS[2].0)
     })
 }
 
@@ -69,7 +69,7 @@ mod tests {
         for wrong in ["", "mpi_errors", "return", "MPI_ERRHANDLER_NULL"] {
             let sentence = named(wrong).expect_err("no name of one");
             assert!(
-                sentence.contains(&format!("\"{wrong}\"")) && sentence.contains("mpi_errors_are_fatal"),
+                sentence.contains(&format!("{wrong:?}")) && sentence.contains("mpi_errors_are_fatal"),
                 "{sentence}"
             );
         }

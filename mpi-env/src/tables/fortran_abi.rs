@@ -87,7 +87,8 @@ fn check_entry(key: &str, value: &str) -> Result<()> {
         };
         let own = mpi_datatype::predefined(*handle).map_or(0, |datatype| datatype.size());
         if size != own {
-            let rule = format!("the library's datatype has {own} bytes, and {key} is another number");
+            let rule =
+                format!("the library's datatype has {}, and {key} is another number", mpi_errors::counted(own, "byte"));
             return Err(Error::new(MPI_ERR_ABI, rule).arg("info", &size));
         }
     } else if key.starts_with("mpi_") && key.ends_with("_supported") && !matches!(value, "true" | "false") {

@@ -13,12 +13,12 @@ pub enum ArgsError {
     #[error("no program to run is given: {0:?} is the file of --settings; mpiexec --help shows how to call it")]
     OnlySettings(PathBuf),
     /// An unknown option, with the nearest one that exists.
-    #[error("unknown option {given:?}; {}mpiexec --help lists those that exist", hint_text(*.hint))]
+    #[error("unknown option {given:?}; {}mpiexec --help lists those that exist", hint_text(.hint.as_deref()))]
     UnknownOption {
         /// As given.
         given: OsString,
-        /// A similar option.
-        hint: Option<&'static str>,
+        /// What may be meant: a similar option, or a number of processes with its option.
+        hint: Option<String>,
     },
     /// An option of another launcher.
     #[error("this mpiexec has no option {given}: {instead}")]
@@ -104,6 +104,6 @@ fn group_text(group: usize) -> String {
     }
 }
 
-fn hint_text(hint: Option<&'static str>) -> String {
+fn hint_text(hint: Option<&str>) -> String {
     hint.map_or_else(String::new, |hint| format!("did you mean {hint}? "))
 }

@@ -103,8 +103,18 @@ pub(super) fn find(name: &str) -> Option<Meaning> {
     found.map(|(_, meaning)| *meaning)
 }
 
+/// What may be meant by an unknown option: `-n2` is a number of processes, else the option whose name is nearest.
+pub(super) fn meant(word: &str) -> Option<String> {
+    let number = |name: &str| {
+        let digits = bare(word).strip_prefix(name)?.trim_start_matches('=');
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| format!("-{name} {digits}"))
+    };
+    ["np", "n", "c"].into_iter().find_map(number).or_else(|| nearest(word).map(str::to_owned))
+}
+
 /// The option whose name is nearest to an unknown one.
-pub(super) fn nearest(word: &str) -> Option<&'static str> {
+fn nearest(word: &str) -> Option<&'static str> {
     let name = word.split('=').next().unwrap_or(word);
     // Options of one or two letters are similar to every short word.
     let known = NAMES.iter().map(|(known, _)| *known).filter(|known| bare(known).len() > 2);

@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
             if let Some(instead) = foreign::instead(&option) {
                 return Err(ArgsError::Foreign { given: option, instead }.into());
             }
-            let hint = names::nearest(&word.to_string_lossy());
+            let hint = names::meant(&word.to_string_lossy());
             return Err(ArgsError::UnknownOption { given: word, hint }.into());
         };
         let mut words = Values { words: &mut self.words, option: &option, inline };
@@ -375,7 +375,18 @@ impl Values<'_> {
     fn variable(&mut self) -> Result<super::Variable, ArgsError> {
         match self.value("the name of a variable and its value", value::assignment)? {
             (name, Some(value)) => Ok((name, value)),
-            (name, None) => Ok((name, self.next("the name of a variable and its value")?)),
+            (name, None) => {
+                let value = self.next("the name of a variable and its value")?;
+                let is_option = value.to_str().is_some_and(|value| names::find(value).is_some());
+                if !is_option {
+                    return Ok((name, value));
+                }
+                let (option, name) = (self.option, name.to_string_lossy());
+                let assignment = format!("{name}={}", value.to_string_lossy());
+                let rule =
+                    format!("followed by a value: {option} {assignment:?} sets one that is the name of an option");
+                Err(ArgsError::BadValue { option: format!("{option} {name}"), value, rule })
+            }
         }
     }
 }

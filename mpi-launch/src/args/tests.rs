@@ -50,6 +50,21 @@ fn pairs(variables: &[Variable]) -> Vec<(&str, &str)> {
 }
 
 #[test]
+fn a_number_of_processes_without_a_blank_and_a_variable_without_a_value_are_explained() {
+    let parsed = |line: &str| parse_words(&line.split_whitespace().collect::<Vec<_>>());
+    let sentence = |line: &str| parsed(line).unwrap_err().to_string();
+    assert!(sentence("-n2 ./a").starts_with("unknown option \"-n2\"; did you mean -n 2? "), "{}", sentence("-n2 ./a"));
+    assert!(sentence("--np16 ./a").contains("did you mean -np 16? "), "{}", sentence("--np16 ./a"));
+    assert!(!sentence("-n2x ./a").contains("did you mean -n "), "{}", sentence("-n2x ./a"));
+    assert_eq!(
+        sentence("-env FOO -n 1 ./a"),
+        "option -env FOO is \"-n\", but has to be followed by a value: -env \"FOO=-n\" sets one that is the name of an \
+         option"
+    );
+    assert!(parsed("-env FOO=-n -n 1 ./a").is_ok() && parsed("-env FOO -O2 -n 1 ./a").is_ok());
+}
+
+#[test]
 fn options_end_at_the_program() {
     assert_eq!(programs(&parse_line("-n 4 ./a -n x --")), [(Some(4), "./a -n x --".into())]);
     assert_eq!(programs(&parse_line("-np 2 -- -odd 1")), [(Some(2), "-odd 1".into())]);
@@ -91,8 +106,8 @@ fn a_file_of_options_stands_for_its_words() {
 #[test]
 fn variables_have_four_forms() {
     let run =
-        parse_line("-env A 1 -env B=2 -x C=3 -x D -genv E 5 -env F -n a : -genv G=7 --cvar wait=spin --settings s b");
-    assert_eq!(pairs(&run.groups[0].variables), [("A", "1"), ("B", "2"), ("C", "3"), ("F", "-n")]);
+        parse_line("-env A 1 -env B=2 -x C=3 -x D -genv E 5 -env F -O2 a : -genv G=7 --cvar wait=spin --settings s b");
+    assert_eq!(pairs(&run.groups[0].variables), [("A", "1"), ("B", "2"), ("C", "3"), ("F", "-O2")]);
     assert_eq!(run.groups[0].passed, ["D"]);
     assert_eq!(pairs(&run.options.variables), [("E", "5"), ("G", "7")]);
     assert_eq!(run.options.cvars, [("wait".to_owned(), "spin".to_owned())]);

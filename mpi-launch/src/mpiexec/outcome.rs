@@ -93,7 +93,7 @@ impl Failure {
         };
         let call = if matches!(self, Failure::Aborted { .. }) { String::new() } else { last_call(job, rank) };
         let others = if others_ended { "; the other ranks were ended" } else { "" };
-        let program = plan.program_of(rank).to_string_lossy();
+        let program = plan.program_of(rank).to_string_lossy().escape_debug().to_string();
         format!("rank {rank} of {} ({program}) on host {host} {what}{call}{others}", plan.ranks)
     }
 

@@ -47,7 +47,7 @@ impl Starter<'_> {
                 started(pid);
                 self.reporter.verbose(|| {
                     let core = self.core(rank).map_or_else(String::new, |core| format!(" on core {core}"));
-                    format!("rank {rank} is process {pid} ({}){core}", program.file.display())
+                    format!("rank {rank} is process {pid} ({}){core}", program.file.to_string_lossy().escape_debug())
                 });
                 rank += 1;
             }

@@ -162,7 +162,7 @@ impl Environment {
         let rule = format!("but no variable has this name; only the environment sets {name}");
         let elsewhere = given.filter(|given| given.source != Source::Environment);
         let reported =
-            elsewhere.map(|given| (given.source, format!("{} is \"{}\", {rule}", self.subject(given), given.value)));
+            elsewhere.map(|given| (given.source, format!("{} is {:?}, {rule}", self.subject(given), given.value)));
         self.errors.extend(reported.collect::<Vec<_>>());
         self.known.push(name.to_owned());
     }
@@ -181,7 +181,7 @@ impl Environment {
 
     fn report(&mut self, definition: &CvarDef, why: &str) {
         let Some(given) = self.given(definition) else { return };
-        let error = (given.source, format!("{} is \"{}\", but {why}", self.subject(given), given.value));
+        let error = (given.source, format!("{} is {:?}, but {why}", self.subject(given), given.value));
         self.errors.push(error);
     }
 
@@ -207,7 +207,7 @@ impl Environment {
             let (what, value) = (self.subject(given), &given.value);
             let sentence = match given.source {
                 Source::Environment => format!("{what} is set, but no such variable exists so far{hint}"),
-                _ => format!("{what} is set to \"{value}\", but no such variable exists so far{hint}"),
+                _ => format!("{what} is set to {value:?}, but no such variable exists so far{hint}"),
             };
             UnknownName { name: given.name.clone(), source: given.source, sentence, is_near_another: near.is_some() }
         })

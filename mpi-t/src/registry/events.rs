@@ -338,7 +338,7 @@ fn take_hints(hints: &Info, used: &mut Info, capacity: &mut u32) -> TResult<()> 
         let value = text.trim().parse().ok().filter(|value| (1..=MOST_WAITING).contains(value));
         *capacity = value.ok_or_else(|| {
             let rule = format!("but it takes a whole number from 1 to {MOST_WAITING}");
-            TError::INVALID.because(format!("argument info has {CAPACITY_HINT} = \"{text}\", {rule}"))
+            TError::INVALID.because(format!("argument info has {CAPACITY_HINT} = {text:?}, {rule}"))
         })?;
         used.set(CAPACITY_HINT, &capacity.to_string()).expect("a short text");
     }

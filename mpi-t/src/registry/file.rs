@@ -105,20 +105,20 @@ impl SettingsFile {
         }
         let Some((name, value)) = line.split_once('=').map(|(name, value)| (name.trim(), value.trim())) else {
             let short: String = line.chars().take(80).collect();
-            return self.fault(number, &format!("\"{short}\" is not of the form NAME = VALUE"));
+            return self.fault(number, &format!("{short:?} is not of the form NAME = VALUE"));
         };
         if !is_name(name) {
             let short: String = name.chars().take(80).collect();
             let rule = "is no name of a variable, which has letters, digits and _";
-            return self.fault(number, &format!("\"{short}\" (set to \"{value}\") {rule}"));
+            return self.fault(number, &format!("{short:?} (set to {value:?}) {rule}"));
         }
         if let Some(before) = self.lines.iter().find(|line| line.name.eq_ignore_ascii_case(name)) {
             let before = before.number;
-            return self.fault(number, &format!("{name} is \"{value}\", but line {before} sets it already"));
+            return self.fault(number, &format!("{name} is {value:?}, but line {before} sets it already"));
         }
         if self.lines.len() == MOST_LINES {
             let rule = format!("is beyond the {MOST_LINES} that a settings file can set");
-            return self.fault(number, &format!("{name} (set to \"{value}\") {rule}"));
+            return self.fault(number, &format!("{name} (set to {value:?}) {rule}"));
         }
         self.lines.push(Line { number, name: name.to_owned(), value: value.to_owned() });
     }
@@ -149,7 +149,7 @@ impl SettingsFile {
             match line.split_once(' ').and_then(|(number, rest)| Some((number.parse().ok()?, rest))) {
                 Some((number, rest)) => file.line(number, rest),
                 None => {
-                    file.faults.push((0, format!("{SETTINGS_READ} holds \"{line}\"; only mpiexec sets this variable")));
+                    file.faults.push((0, format!("{SETTINGS_READ} holds {line:?}; only mpiexec sets this variable")));
                 }
             }
         }

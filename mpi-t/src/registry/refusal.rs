@@ -42,8 +42,8 @@ impl Registry {
 /// A name that no variable of a kind has, with a suggestion.
 fn no_name<'a>(name: &[u8], kind: &str, known: impl Iterator<Item = &'a str>) -> TError {
     let name = shown(name);
-    let near = nearest(PREFIX, &name, known).map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
-    TError::INVALID_NAME.because(format!("argument name is \"{name}\", but there is no {kind} of that name{near}"))
+    let near = nearest(PREFIX, &name, known).map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+    TError::INVALID_NAME.because(format!("argument name is {name:?}, but there is no {kind} of that name{near}"))
 }
 
 fn shown(name: &[u8]) -> String {

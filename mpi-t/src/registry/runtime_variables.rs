@@ -61,7 +61,7 @@ impl Registry {
         let mut state = self.lock_state();
         if self.pvar_named(texts.name, class).is_some() {
             let name = texts.name;
-            return Err(refused_name(format!("name is \"{name}\", which another variable of {} has", class.name())));
+            return Err(refused_name(format!("name is {name:?}, which another variable of {} has", class.name())));
         }
         let unit_of_word = match class {
             PvarClass::Timer => WordUnit::Nanosecond,
@@ -96,7 +96,7 @@ impl Registry {
         let Ok(index) = self.append_pvar(&mut state, info) else {
             // A reader of the job memory finds no variable that tools do not find.
             placed.map(|words| memory.release(words));
-            return Err(TError::MEMORY.because(format!("there is no room for \"{}\"", definition.name)));
+            return Err(TError::MEMORY.because(format!("there is no room for {:?}", definition.name)));
         };
         state.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count });
         Ok(words)
@@ -113,7 +113,7 @@ impl Registry {
         limits: Limits,
     ) -> TResult<&'static AtomicU64> {
         check(texts)?;
-        let taken = || refused_name(format!("name is \"{}\", which another control variable has", texts.name));
+        let taken = || refused_name(format!("name is {:?}, which another control variable has", texts.name));
         if self.cvar_named(texts.name).is_some() {
             return Err(taken());
         }
@@ -132,7 +132,7 @@ impl Registry {
         };
         if !shape.accepts(initial) {
             let takes = expectation(&shape);
-            return Err(refused(format!("initial is {initial}, but \"{}\" {takes}", texts.name)));
+            return Err(refused(format!("initial is {initial}, but {:?} {takes}", texts.name)));
         }
         if matches!(initial, Value::Text(_)) {
             return Err(refused("a control variable that is a text cannot be added"));
@@ -172,29 +172,29 @@ fn check(texts: &VariableTexts<'_>) -> TResult<()> {
         && texts.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_name {
         let rule = "but has to be of letters (a to z, A to Z), digits and _, and to begin with a letter";
-        return Err(refused_name(format!("name is \"{}\", {rule}", texts.name)));
+        return Err(refused_name(format!("name is {:?}, {rule}", texts.name)));
     }
     if texts.category.split('.').all(|part| !part.is_empty()) {
         return Ok(());
     }
     let rule = "but has to be a name, or several divided by dots, such as solver.cache";
-    Err(refused(format!("category of \"{}\" is \"{}\", {rule}", texts.name, texts.category)))
+    Err(refused(format!("category of {:?} is {:?}, {rule}", texts.name, texts.category)))
 }
 
 /// Checks class, type and number of elements of a performance variable; returns that number.
 fn check_shape(name: &str, class: PvarClass, value: ValueType, count: i32) -> TResult<u32> {
     let invalid = |why: String| Err(refused(why));
     if class.is_watermark() {
-        return invalid(format!("pvar_class of \"{name}\" is {}, but watermarks cannot be added", class.name()));
+        return invalid(format!("pvar_class of {name:?} is {}, but watermarks cannot be added", class.name()));
     }
     if !class.allows(value) {
         let all = [ValueType::I32, ValueType::U32, ValueType::U64, ValueType::F64];
         let allowed: Vec<_> = all.into_iter().filter(|value| class.allows(*value)).map(ValueType::name).collect();
         let rule = format!("but {} takes {}", class.name(), allowed.join(", "));
-        return invalid(format!("datatype of \"{name}\" is {}, {rule}", value.name()));
+        return invalid(format!("datatype of {name:?} is {}, {rule}", value.name()));
     }
     if !(1..=MOST_ELEMENTS).contains(&count) {
-        return invalid(format!("count of \"{name}\" is {count}, but has to be from 1 to {MOST_ELEMENTS}"));
+        return invalid(format!("count of {name:?} is {count}, but has to be from 1 to {MOST_ELEMENTS}"));
     }
     Ok(count.unsigned_abs())
 }
@@ -291,10 +291,7 @@ mod tests {
         assert_eq!(level(&texts("", "plug")), (TError::INVALID_NAME, "name is empty".into()));
         for name in ["Odd Name", "a=b", "été", "x#y", "9a", "_a", "a-b"] {
             let (code, why) = level(&texts(name, "plug"));
-            assert!(
-                code == TError::INVALID_NAME && why.starts_with(&format!("name is \"{name}\", but has to")),
-                "{why}"
-            );
+            assert!(code == TError::INVALID_NAME && why.starts_with(&format!("name is {name:?}, but has to")), "{why}");
             let error = registry
                 .add_cvar(&texts(name, "plug"), Scope::Local, &Value::I32(0), Limits::Whole(0, 9))
                 .expect_err("it could not be set");
