@@ -87,6 +87,7 @@ PROGRAM records
   CALL MPI_Type_create_struct(2, [1, 1], places(1:2), [MPI_DOUBLE_PRECISION, MPI_INTEGER], absolute)
   CALL MPI_Type_commit(absolute)
   out(3)%number = 33
+  CALL MPI_F_sync_reg(out)
   CALL MPI_Sendrecv(MPI_BOTTOM, 1, absolute, rank, 1, in(2), 1, MPI_DOUBLE_INT, rank, 1, MPI_COMM_WORLD, status)
   line = TRANSFER(in(2), line)
   CALL expect(line(3) == 33, 'MPI_BOTTOM')
