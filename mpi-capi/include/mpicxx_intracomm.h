@@ -4,6 +4,7 @@ namespace MPI {
 class Intercomm;
 class Cartcomm;
 class Graphcomm;
+class Distgraphcomm;
 
 class FERRUM_CXX_OLD Intracomm : public Comm {
 public:
@@ -27,6 +28,16 @@ public:
     Intercomm Create_intercomm(int leader, const Comm &peer, int remote_leader, int tag) const;
     Cartcomm Create_cart(int dimensions, const int lengths[], const bool periods[], bool reorder) const;
     Graphcomm Create_graph(int nodes, const int index[], const int edges[], bool reorder) const;
+    /* Without weights, all edges are equal. */
+    Distgraphcomm Dist_graph_create(int nodes, const int sources[], const int degrees[], const int destinations[],
+                                    const int weights[], const Info &info, bool reorder) const;
+    Distgraphcomm Dist_graph_create(int nodes, const int sources[], const int degrees[], const int destinations[],
+                                    const Info &info, bool reorder) const;
+    Distgraphcomm Dist_graph_create_adjacent(int in, const int sources[], const int source_weights[], int out,
+                                             const int destinations[], const int destination_weights[],
+                                             const Info &info, bool reorder) const;
+    Distgraphcomm Dist_graph_create_adjacent(int in, const int sources[], int out, const int destinations[],
+                                             const Info &info, bool reorder) const;
 
     void Barrier() const { FERRUM_CXX_CALL(MPI_Barrier(handle_)); }
     void Bcast(void *data, int count, const Datatype &type, int root) const
@@ -84,6 +95,33 @@ public:
     {
         FERRUM_CXX_CALL(MPI_Cart_coords(handle_, rank, most, coordinates));
     }
+    void Get_topo(int most, int lengths[], bool periods[], int coordinates[]) const
+    {
+        std::vector<int> flags(most > 0 ? most : 1);
+        FERRUM_CXX_CALL(MPI_Cart_get(handle_, most, lengths, &flags[0], coordinates));
+        int dimensions = Get_dim();
+        for (int i = 0; i < most && i < dimensions; i++)
+            periods[i] = flags[i] != 0;
+    }
+    Cartcomm Sub(const bool remaining[]) const
+    {
+        MPI_Comm comm = MPI_COMM_NULL;
+        int dimensions = Get_dim();
+        std::vector<int> flags(1);
+        for (int i = 0; i < dimensions; i++)
+            flags.push_back(remaining[i]);
+        FERRUM_CXX_CALL(MPI_Cart_sub(handle_, &flags[dimensions > 0], &comm));
+        return Cartcomm(comm);
+    }
+    int Map(int dimensions, const int lengths[], const bool periods[]) const
+    {
+        int rank = MPI_UNDEFINED;
+        std::vector<int> flags(1);
+        for (int i = 0; i < dimensions; i++)
+            flags.push_back(periods[i]);
+        FERRUM_CXX_CALL(MPI_Cart_map(handle_, dimensions, lengths, &flags[dimensions > 0], &rank));
+        return rank;
+    }
     void Shift(int direction, int distance, int &source, int &destination) const
     {
         FERRUM_CXX_CALL(MPI_Cart_shift(handle_, direction, distance, &source, &destination));
@@ -98,6 +136,16 @@ public:
     Graphcomm Dup() const { return Graphcomm(duplicate()); }
     virtual Comm &Clone() const { return *new Graphcomm(duplicate()); }
     void Get_dims(int nodes[], int edges[]) const { FERRUM_CXX_CALL(MPI_Graphdims_get(handle_, nodes, edges)); }
+    void Get_topo(int most_nodes, int most_edges, int index[], int edges[]) const
+    {
+        FERRUM_CXX_CALL(MPI_Graph_get(handle_, most_nodes, most_edges, index, edges));
+    }
+    int Map(int nodes, const int index[], const int edges[]) const
+    {
+        int rank = MPI_UNDEFINED;
+        FERRUM_CXX_CALL(MPI_Graph_map(handle_, nodes, index, edges, &rank));
+        return rank;
+    }
     int Get_neighbors_count(int rank) const
     {
         int count = MPI_UNDEFINED;
@@ -122,6 +170,12 @@ public:
         int flag = 0;
         FERRUM_CXX_CALL(MPI_Dist_graph_neighbors_count(handle_, &in, &out, &flag));
         weighted = flag != 0;
+    }
+    void Get_dist_neighbors(int most_in, int sources[], int source_weights[], int most_out, int destinations[],
+                            int destination_weights[]) const
+    {
+        FERRUM_CXX_CALL(MPI_Dist_graph_neighbors(handle_, most_in, sources, source_weights, most_out, destinations,
+                                                 destination_weights));
     }
 };
 
@@ -174,6 +228,40 @@ inline Graphcomm Intracomm::Create_graph(int nodes, const int index[], const int
     MPI_Comm comm = MPI_COMM_NULL;
     FERRUM_CXX_CALL(MPI_Graph_create(handle_, nodes, index, edges, reorder, &comm));
     return Graphcomm(comm);
+}
+
+inline Distgraphcomm Intracomm::Dist_graph_create(int nodes, const int sources[], const int degrees[],
+                                                  const int destinations[], const int weights[], const Info &info,
+                                                  bool reorder) const
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    FERRUM_CXX_CALL(
+        MPI_Dist_graph_create(handle_, nodes, sources, degrees, destinations, weights, info, reorder, &comm));
+    return Distgraphcomm(comm);
+}
+
+inline Distgraphcomm Intracomm::Dist_graph_create(int nodes, const int sources[], const int degrees[],
+                                                  const int destinations[], const Info &info, bool reorder) const
+{
+    return Dist_graph_create(nodes, sources, degrees, destinations, MPI_UNWEIGHTED, info, reorder);
+}
+
+inline Distgraphcomm Intracomm::Dist_graph_create_adjacent(int in, const int sources[], const int source_weights[],
+                                                           int out, const int destinations[],
+                                                           const int destination_weights[], const Info &info,
+                                                           bool reorder) const
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    FERRUM_CXX_CALL(MPI_Dist_graph_create_adjacent(handle_, in, sources, source_weights, out, destinations,
+                                                   destination_weights, info, reorder, &comm));
+    return Distgraphcomm(comm);
+}
+
+inline Distgraphcomm Intracomm::Dist_graph_create_adjacent(int in, const int sources[], int out,
+                                                           const int destinations[], const Info &info,
+                                                           bool reorder) const
+{
+    return Dist_graph_create_adjacent(in, sources, MPI_UNWEIGHTED, out, destinations, MPI_UNWEIGHTED, info, reorder);
 }
 
 } /* namespace MPI */

@@ -18,13 +18,15 @@ use crate::{Result, paths, process};
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The programs, with their numbers of ranks and their arguments.
-const RUNS: [(&str, &str, &[&str]); 6] = [
+const RUNS: [(&str, &str, &[&str]); 8] = [
     ("environment", "2", &[]),
     ("environment", "2", &["threads"]),
     ("environment", "1", &["serialized"]),
     ("errors", "2", &[]),
     ("handles", "1", &[]),
     ("handles", "3", &[]),
+    ("topologies", "1", &[]),
+    ("topologies", "4", &[]),
 ];
 
 /// A program that uses the namespace, for its warnings.
