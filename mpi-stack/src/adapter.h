@@ -59,28 +59,30 @@ __attribute__((visibility("default"))) void ferrum_adapter_end(void)
         adapter_interceptor->end(adapter_state);
 }
 
-/* Whether a call is the tool's own, made by its functions, or comes before its start or after its end. */
-static inline int adapter_is_inside(void)
+/* This thread's flag; NULL if a call is the tool's own, made by its functions, or comes before its start or after its
+ * end. */
+static inline int *adapter_flag(void)
 {
-    return adapter_inside || !__atomic_load_n(&adapter_runs, __ATOMIC_ACQUIRE);
+    int *inside = &adapter_inside;
+    return *inside || !__atomic_load_n(&adapter_runs, __ATOMIC_ACQUIRE) ? NULL : inside;
 }
 
-static inline void adapter_enter(ferrum_call *call)
+static inline void adapter_enter(ferrum_call *call, int *inside)
 {
     if (!adapter_interceptor->enter)
         return;
-    adapter_inside = 1;
+    *inside = 1;
     adapter_interceptor->enter(adapter_state, call);
-    adapter_inside = 0;
+    *inside = 0;
 }
 
-static inline void adapter_leave(ferrum_call *call)
+static inline void adapter_leave(ferrum_call *call, int *inside)
 {
     if (!adapter_interceptor->leave)
         return;
-    adapter_inside = 1;
+    *inside = 1;
     adapter_interceptor->leave(adapter_state, call);
-    adapter_inside = 0;
+    *inside = 0;
 }
 
 /* Which buffers of a function with a root are significant in this process. */

@@ -4326,6512 +4326,7055 @@ const adapter_buffers adapter_all_buffers[543] = {
 
 int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Abi_get_fortran_booleans(logical_size, logical_true, logical_false, is_set);
     const ferrum_value values[] = {{.integer = logical_size}, {.address = (void *)(uintptr_t)logical_true}, {.address = (void *)(uintptr_t)logical_false}, {.address = (void *)(uintptr_t)is_set}};
     ferrum_call call = {.function = &adapter_functions[0], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Abi_get_fortran_booleans(logical_size, logical_true, logical_false, is_set);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Abi_get_fortran_info(MPI_Info *info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Abi_get_fortran_info(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[1], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Abi_get_fortran_info(info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Abi_get_info(MPI_Info *info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Abi_get_info(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[2], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Abi_get_info(info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Abi_get_version(abi_major, abi_minor);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)abi_major}, {.address = (void *)(uintptr_t)abi_minor}};
     ferrum_call call = {.function = &adapter_functions[3], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Abi_get_version(abi_major, abi_minor);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Abi_set_fortran_booleans(logical_size, logical_true, logical_false);
     const ferrum_value values[] = {{.integer = logical_size}, {.address = (void *)(uintptr_t)logical_true}, {.address = (void *)(uintptr_t)logical_false}};
     ferrum_call call = {.function = &adapter_functions[4], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Abi_set_fortran_booleans(logical_size, logical_true, logical_false);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Abi_set_fortran_info(MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Abi_set_fortran_info(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[5], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Abi_set_fortran_info(info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Abort(MPI_Comm comm, int errorcode)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Abort(comm, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = errorcode}};
     ferrum_call call = {.function = &adapter_functions[6], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Abort(comm, errorcode);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[7], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[8], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Add_error_class(int *errorclass)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Add_error_class(errorclass);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errorclass}};
     ferrum_call call = {.function = &adapter_functions[9], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Add_error_class(errorclass);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Add_error_code(int errorclass, int *errorcode)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Add_error_code(errorclass, errorcode);
     const ferrum_value values[] = {{.integer = errorclass}, {.address = (void *)(uintptr_t)errorcode}};
     ferrum_call call = {.function = &adapter_functions[10], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Add_error_code(errorclass, errorcode);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Add_error_string(int errorcode, const char *string)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Add_error_string(errorcode, string);
     const ferrum_value values[] = {{.integer = errorcode}, {.address = (void *)(uintptr_t)string}};
     ferrum_call call = {.function = &adapter_functions[11], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Add_error_string(errorcode, string);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Aint_add(base, disp);
     const ferrum_value values[] = {{.integer = base}, {.integer = disp}};
     ferrum_call call = {.function = &adapter_functions[12], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Aint_add(base, disp);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Aint)call.result.integer;
 }
 
 MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Aint_diff(addr1, addr2);
     const ferrum_value values[] = {{.integer = addr1}, {.integer = addr2}};
     ferrum_call call = {.function = &adapter_functions[13], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Aint_diff(addr1, addr2);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Aint)call.result.integer;
 }
 
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[14], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[15], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Alloc_mem(size, info, baseptr);
     const ferrum_value values[] = {{.integer = size}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)baseptr}};
     ferrum_call call = {.function = &adapter_functions[16], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Alloc_mem(size, info, baseptr);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[17], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[18], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[19], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[20], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Attr_delete(MPI_Comm comm, int keyval)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Attr_delete(comm, keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = keyval}};
     ferrum_call call = {.function = &adapter_functions[21], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Attr_delete(comm, keyval);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Attr_get(comm, keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[22], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Attr_get(comm, keyval, attribute_val, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Attr_put(comm, keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = keyval}, {.address = (void *)(uintptr_t)attribute_val}};
     ferrum_call call = {.function = &adapter_functions[23], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Attr_put(comm, keyval, attribute_val);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Barrier(MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Barrier(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[24], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Barrier(comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Bcast(buffer, count, datatype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[25], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Bcast(buffer, count, datatype, root, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Bcast_c(buffer, count, datatype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[26], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Bcast_c(buffer, count, datatype, root, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Bsend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[27], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Bsend(buf, count, datatype, dest, tag, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[28], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Bsend_c(buf, count, datatype, dest, tag, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[29], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[30], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Buffer_attach(void *buffer, int size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Buffer_attach(buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = size}};
     ferrum_call call = {.function = &adapter_functions[31], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_attach(buffer, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Buffer_attach_c(buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = size}};
     ferrum_call call = {.function = &adapter_functions[32], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_attach_c(buffer, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Buffer_detach(void *buffer_addr, int *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Buffer_detach(buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[33], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_detach(buffer_addr, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Buffer_detach_c(buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[34], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_detach_c(buffer_addr, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Buffer_flush(void)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Buffer_flush();
     ferrum_call call = {.function = &adapter_functions[35], .arguments = NULL, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_flush();
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Buffer_iflush(MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Buffer_iflush(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[36], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_iflush(request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Cancel(MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Cancel(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[37], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Cancel(request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Cart_coords(comm, rank, maxdims, coords);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.integer = maxdims}, {.address = (void *)(uintptr_t)coords}};
     ferrum_call call = {.function = &adapter_functions[38], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_coords(comm, rank, maxdims, coords);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = ndims}, {.address = (void *)(uintptr_t)dims}, {.address = (void *)(uintptr_t)periods}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_cart}};
     ferrum_call call = {.function = &adapter_functions[39], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Cart_get(comm, maxdims, dims, periods, coords);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxdims}, {.address = (void *)(uintptr_t)dims}, {.address = (void *)(uintptr_t)periods}, {.address = (void *)(uintptr_t)coords}};
     ferrum_call call = {.function = &adapter_functions[40], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_get(comm, maxdims, dims, periods, coords);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Cart_map(comm, ndims, dims, periods, newrank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = ndims}, {.address = (void *)(uintptr_t)dims}, {.address = (void *)(uintptr_t)periods}, {.address = (void *)(uintptr_t)newrank}};
     ferrum_call call = {.function = &adapter_functions[41], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_map(comm, ndims, dims, periods, newrank);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Cart_rank(comm, coords, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)coords}, {.address = (void *)(uintptr_t)rank}};
     ferrum_call call = {.function = &adapter_functions[42], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_rank(comm, coords, rank);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Cart_shift(comm, direction, disp, rank_source, rank_dest);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = direction}, {.integer = disp}, {.address = (void *)(uintptr_t)rank_source}, {.address = (void *)(uintptr_t)rank_dest}};
     ferrum_call call = {.function = &adapter_functions[43], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_shift(comm, direction, disp, rank_source, rank_dest);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Cart_sub(comm, remain_dims, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)remain_dims}, {.address = (void *)(uintptr_t)newcomm}};
     ferrum_call call = {.function = &adapter_functions[44], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_sub(comm, remain_dims, newcomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Cartdim_get(comm, ndims);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)ndims}};
     ferrum_call call = {.function = &adapter_functions[45], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Cartdim_get(comm, ndims);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_attach_buffer(comm, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
     ferrum_call call = {.function = &adapter_functions[46], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_attach_buffer(comm, buffer, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_attach_buffer_c(comm, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
     ferrum_call call = {.function = &adapter_functions[47], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_attach_buffer_c(comm, buffer, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Comm_c2f(MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_c2f(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[48], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_c2f(comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_call_errhandler(comm, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = errorcode}};
     ferrum_call call = {.function = &adapter_functions[49], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_call_errhandler(comm, errorcode);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_compare(comm1, comm2, result);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm1}, {.address = (void *)(uintptr_t)comm2}, {.address = (void *)(uintptr_t)result}};
     ferrum_call call = {.function = &adapter_functions[50], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_compare(comm1, comm2, result);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_create(comm, group, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)newcomm}};
     ferrum_call call = {.function = &adapter_functions[51], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create(comm, group, newcomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[52], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)stringtag}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)newcomm}};
     ferrum_call call = {.function = &adapter_functions[53], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_create_group(comm, group, tag, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}, {.integer = tag}, {.address = (void *)(uintptr_t)newcomm}};
     ferrum_call call = {.function = &adapter_functions[54], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_group(comm, group, tag, newcomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_copy_attr_fn}, {.address = (void *)(uintptr_t)comm_delete_attr_fn}, {.address = (void *)(uintptr_t)comm_keyval}, {.address = (void *)(uintptr_t)extra_state}};
     ferrum_call call = {.function = &adapter_functions[55], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_delete_attr(comm, comm_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}};
     ferrum_call call = {.function = &adapter_functions[56], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_delete_attr(comm, comm_keyval);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_detach_buffer(comm, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[57], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_detach_buffer(comm, buffer_addr, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_detach_buffer_c(comm, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[58], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_detach_buffer_c(comm, buffer_addr, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_disconnect(MPI_Comm *comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_disconnect(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[59], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_disconnect(comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_dup(comm, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)newcomm}};
     ferrum_call call = {.function = &adapter_functions[60], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_dup(comm, newcomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_dup_with_info(comm, info, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}};
     ferrum_call call = {.function = &adapter_functions[61], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_dup_with_info(comm, info, newcomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Comm MPI_Comm_f2c(MPI_Fint comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_f2c(comm);
     const ferrum_value values[] = {{.integer = comm}};
     ferrum_call call = {.function = &adapter_functions[62], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Comm_f2c(comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Comm)call.result.address;
 }
 
 int MPI_Comm_flush_buffer(MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_flush_buffer(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[63], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_flush_buffer(comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_free(MPI_Comm *comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_free(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[64], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_free(comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_free_keyval(int *comm_keyval)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_free_keyval(comm_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_keyval}};
     ferrum_call call = {.function = &adapter_functions[65], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_free_keyval(comm_keyval);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Comm MPI_Comm_fromint(int comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_fromint(comm);
     const ferrum_value values[] = {{.integer = comm}};
     ferrum_call call = {.function = &adapter_functions[66], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Comm_fromint(comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Comm)call.result.address;
 }
 
 int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[67], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_get_errhandler(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[68], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_errhandler(comm, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_get_info(comm, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info_used}};
     ferrum_call call = {.function = &adapter_functions[69], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_info(comm, info_used);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_get_name(comm, comm_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)comm_name}, {.address = (void *)(uintptr_t)resultlen}};
     ferrum_call call = {.function = &adapter_functions[70], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_name(comm, comm_name, resultlen);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_group(comm, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}};
     ferrum_call call = {.function = &adapter_functions[71], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_group(comm, group);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_idup(comm, newcomm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)newcomm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[72], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_idup(comm, newcomm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_idup_with_info(comm, info, newcomm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[73], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_idup_with_info(comm, info, newcomm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_iflush_buffer(comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[74], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_iflush_buffer(comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_rank(MPI_Comm comm, int *rank)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_rank(comm, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)rank}};
     ferrum_call call = {.function = &adapter_functions[75], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_rank(comm, rank);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_remote_group(comm, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}};
     ferrum_call call = {.function = &adapter_functions[76], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_remote_group(comm, group);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_remote_size(comm, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[77], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_remote_size(comm, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_set_attr(comm, comm_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
     ferrum_call call = {.function = &adapter_functions[78], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_attr(comm, comm_keyval, attribute_val);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_set_errhandler(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[79], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_errhandler(comm, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_set_info(comm, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[80], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_info(comm, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_set_name(comm, comm_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)comm_name}};
     ferrum_call call = {.function = &adapter_functions[81], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_name(comm, comm_name);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_size(MPI_Comm comm, int *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_size(comm, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[82], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_size(comm, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_split(comm, color, key, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = color}, {.integer = key}, {.address = (void *)(uintptr_t)newcomm}};
     ferrum_call call = {.function = &adapter_functions[83], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_split(comm, color, key, newcomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = split_type}, {.integer = key}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}};
     ferrum_call call = {.function = &adapter_functions[84], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_test_inter(comm, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[85], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_test_inter(comm, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Comm_toint(MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Comm_toint(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[86], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_toint(comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.address = (void *)(uintptr_t)compare_addr}, {.address = (void *)(uintptr_t)result_addr}, {.address = (void *)(uintptr_t)datatype}, {.integer = target_rank}, {.integer = target_disp}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[87], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Dims_create(int nnodes, int ndims, int dims[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Dims_create(nnodes, ndims, dims);
     const ferrum_value values[] = {{.integer = nnodes}, {.integer = ndims}, {.address = (void *)(uintptr_t)dims}};
     ferrum_call call = {.function = &adapter_functions[88], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Dims_create(nnodes, ndims, dims);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = n}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)degrees}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)weights}, {.address = (void *)(uintptr_t)info}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_dist_graph}};
     ferrum_call call = {.function = &adapter_functions[89], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights, int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = indegree}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)sourceweights}, {.integer = outdegree}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)destweights}, {.address = (void *)(uintptr_t)info}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_dist_graph}};
     ferrum_call call = {.function = &adapter_functions[90], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree, int destinations[], int *destweights)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindegree}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)sourceweights}, {.integer = maxoutdegree}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)destweights}};
     ferrum_call call = {.function = &adapter_functions[91], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)indegree}, {.address = (void *)(uintptr_t)outdegree}, {.address = (void *)(uintptr_t)weighted}};
     ferrum_call call = {.function = &adapter_functions[92], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Errhandler_c2f(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[93], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_c2f(errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 int MPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Errhandler_create(function, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)function}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[94], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_create(function, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Errhandler_f2c(errhandler);
     const ferrum_value values[] = {{.integer = errhandler}};
     ferrum_call call = {.function = &adapter_functions[95], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Errhandler_f2c(errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Errhandler)call.result.address;
 }
 
 int MPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Errhandler_free(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[96], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_free(errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Errhandler MPI_Errhandler_fromint(int errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Errhandler_fromint(errhandler);
     const ferrum_value values[] = {{.integer = errhandler}};
     ferrum_call call = {.function = &adapter_functions[97], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Errhandler_fromint(errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Errhandler)call.result.address;
 }
 
 int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Errhandler_get(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[98], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_get(comm, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Errhandler_set(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[99], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_set(comm, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Errhandler_toint(MPI_Errhandler errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Errhandler_toint(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[100], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_toint(errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Error_class(int errorcode, int *errorclass)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Error_class(errorcode, errorclass);
     const ferrum_value values[] = {{.integer = errorcode}, {.address = (void *)(uintptr_t)errorclass}};
     ferrum_call call = {.function = &adapter_functions[101], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Error_class(errorcode, errorclass);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Error_string(int errorcode, char *string, int *resultlen)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Error_string(errorcode, string, resultlen);
     const ferrum_value values[] = {{.integer = errorcode}, {.address = (void *)(uintptr_t)string}, {.address = (void *)(uintptr_t)resultlen}};
     ferrum_call call = {.function = &adapter_functions[102], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Error_string(errorcode, string, resultlen);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.address = (void *)(uintptr_t)result_addr}, {.address = (void *)(uintptr_t)datatype}, {.integer = target_rank}, {.integer = target_disp}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[103], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_File_c2f(MPI_File file)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_c2f(file);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}};
     ferrum_call call = {.function = &adapter_functions[104], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_c2f(file);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 int MPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_call_errhandler(fh, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = errorcode}};
     ferrum_call call = {.function = &adapter_functions[105], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_call_errhandler(fh, errorcode);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_close(MPI_File *fh)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_close(fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}};
     ferrum_call call = {.function = &adapter_functions[106], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_close(fh);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_create_errhandler(file_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[107], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_create_errhandler(file_errhandler_fn, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_delete(const char *filename, MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_delete(filename, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)filename}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[108], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_delete(filename, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_File MPI_File_f2c(MPI_Fint file)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_f2c(file);
     const ferrum_value values[] = {{.integer = file}};
     ferrum_call call = {.function = &adapter_functions[109], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_File_f2c(file);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_File)call.result.address;
 }
 
 MPI_File MPI_File_fromint(int file)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_fromint(file);
     const ferrum_value values[] = {{.integer = file}};
     ferrum_call call = {.function = &adapter_functions[110], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_File_fromint(file);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_File)call.result.address;
 }
 
 int MPI_File_get_amode(MPI_File fh, int *amode)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_amode(fh, amode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)amode}};
     ferrum_call call = {.function = &adapter_functions[111], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_amode(fh, amode);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_atomicity(MPI_File fh, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_atomicity(fh, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[112], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_atomicity(fh, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_byte_offset(fh, offset, disp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)disp}};
     ferrum_call call = {.function = &adapter_functions[113], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_byte_offset(fh, offset, disp);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_errhandler(file, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[114], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_errhandler(file, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_group(fh, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)group}};
     ferrum_call call = {.function = &adapter_functions[115], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_group(fh, group);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_info(fh, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)info_used}};
     ferrum_call call = {.function = &adapter_functions[116], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_info(fh, info_used);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_position(fh, offset);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)offset}};
     ferrum_call call = {.function = &adapter_functions[117], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_position(fh, offset);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_position_shared(fh, offset);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)offset}};
     ferrum_call call = {.function = &adapter_functions[118], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_position_shared(fh, offset);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_size(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[119], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_size(fh, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_type_extent(fh, datatype, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)extent}};
     ferrum_call call = {.function = &adapter_functions[120], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_type_extent(fh, datatype, extent);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_type_extent_c(fh, datatype, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)extent}};
     ferrum_call call = {.function = &adapter_functions[121], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_type_extent_c(fh, datatype, extent);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_get_view(fh, disp, etype, filetype, datarep);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)disp}, {.address = (void *)(uintptr_t)etype}, {.address = (void *)(uintptr_t)filetype}, {.address = (void *)(uintptr_t)datarep}};
     ferrum_call call = {.function = &adapter_functions[122], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_view(fh, disp, etype, filetype, datarep);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[123], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread_all(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[124], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_all(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread_all_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[125], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_all_c(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread_at(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[126], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at(fh, offset, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[127], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[128], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[129], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[130], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_c(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread_shared(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[131], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_shared(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iread_shared_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[132], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_shared_c(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[133], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite_all(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[134], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_all(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite_all_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[135], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_all_c(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[136], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[137], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[138], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[139], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[140], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_c(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite_shared(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[141], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_shared(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[142], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_open(comm, filename, amode, info, fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)filename}, {.integer = amode}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)fh}};
     ferrum_call call = {.function = &adapter_functions[143], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_open(comm, filename, amode, info, fh);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_preallocate(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = size}};
     ferrum_call call = {.function = &adapter_functions[144], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_preallocate(fh, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[145], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_all(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[146], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_all_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[147], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_begin(fh, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_all_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[148], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_begin_c(fh, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_all_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[149], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_c(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[150], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_end(fh, buf, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_at(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[151], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at(fh, offset, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_at_all(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[152], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all(fh, offset, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[153], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[154], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[155], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_at_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[156], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_end(fh, buf, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_at_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[157], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_c(fh, offset, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[158], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_c(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_ordered(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[159], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_ordered_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[160], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_begin(fh, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_ordered_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[161], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_begin_c(fh, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_ordered_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[162], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_c(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_ordered_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[163], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_end(fh, buf, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_shared(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[164], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_shared(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_read_shared_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[165], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_shared_c(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_seek(fh, offset, whence);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.integer = whence}};
     ferrum_call call = {.function = &adapter_functions[166], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_seek(fh, offset, whence);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_seek_shared(fh, offset, whence);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.integer = whence}};
     ferrum_call call = {.function = &adapter_functions[167], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_seek_shared(fh, offset, whence);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_set_atomicity(MPI_File fh, int flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_set_atomicity(fh, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = flag}};
     ferrum_call call = {.function = &adapter_functions[168], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_atomicity(fh, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_set_errhandler(file, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[169], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_errhandler(file, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_set_info(fh, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[170], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_info(fh, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_set_size(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = size}};
     ferrum_call call = {.function = &adapter_functions[171], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_size(fh, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = disp}, {.address = (void *)(uintptr_t)etype}, {.address = (void *)(uintptr_t)filetype}, {.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[172], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_sync(MPI_File fh)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_sync(fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}};
     ferrum_call call = {.function = &adapter_functions[173], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_sync(fh);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_toint(MPI_File file)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_toint(file);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}};
     ferrum_call call = {.function = &adapter_functions[174], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_toint(file);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[175], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_all(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[176], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_all_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[177], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_begin(fh, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_all_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[178], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_begin_c(fh, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_all_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[179], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_c(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[180], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_end(fh, buf, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_at(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[181], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at(fh, offset, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_at_all(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[182], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all(fh, offset, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[183], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[184], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[185], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_at_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[186], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_end(fh, buf, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_at_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[187], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_c(fh, offset, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[188], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_c(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_ordered(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[189], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_ordered_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[190], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_begin(fh, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_ordered_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[191], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_begin_c(fh, buf, count, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_ordered_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[192], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_c(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_ordered_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[193], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_end(fh, buf, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_shared(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[194], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_shared(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_File_write_shared_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[195], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_shared_c(fh, buf, count, datatype, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Finalize(void)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Finalize();
     ferrum_call call = {.function = &adapter_functions[196], .arguments = NULL, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Finalize();
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Finalized(int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Finalized(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[197], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Finalized(flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Free_mem(void *base)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Free_mem(base);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}};
     ferrum_call call = {.function = &adapter_functions[198], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Free_mem(base);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[199], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[200], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[201], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[202], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[203], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_address(const void *location, MPI_Aint *address)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_address(location, address);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)location}, {.address = (void *)(uintptr_t)address}};
     ferrum_call call = {.function = &adapter_functions[204], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_address(location, address);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[205], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_count(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
     ferrum_call call = {.function = &adapter_functions[206], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_count(status, datatype, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_count_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
     ferrum_call call = {.function = &adapter_functions[207], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_count_c(status, datatype, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
     ferrum_call call = {.function = &adapter_functions[208], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements(status, datatype, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
     ferrum_call call = {.function = &adapter_functions[209], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements_c(status, datatype, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
     ferrum_call call = {.function = &adapter_functions[210], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements_x(status, datatype, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_hw_resource_info(hw_info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)hw_info}};
     ferrum_call call = {.function = &adapter_functions[211], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_hw_resource_info(hw_info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_library_version(char *version, int *resultlen)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_library_version(version, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)version}, {.address = (void *)(uintptr_t)resultlen}};
     ferrum_call call = {.function = &adapter_functions[212], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_library_version(version, resultlen);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_processor_name(char *name, int *resultlen)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_processor_name(name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)resultlen}};
     ferrum_call call = {.function = &adapter_functions[213], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_processor_name(name, resultlen);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Get_version(int *version, int *subversion)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Get_version(version, subversion);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)version}, {.address = (void *)(uintptr_t)subversion}};
     ferrum_call call = {.function = &adapter_functions[214], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_version(version, subversion);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = nnodes}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)edges}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_graph}};
     ferrum_call call = {.function = &adapter_functions[215], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Graph_get(comm, maxindex, maxedges, indx, edges);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindex}, {.integer = maxedges}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)edges}};
     ferrum_call call = {.function = &adapter_functions[216], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_get(comm, maxindex, maxedges, indx, edges);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Graph_map(comm, nnodes, indx, edges, newrank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = nnodes}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)edges}, {.address = (void *)(uintptr_t)newrank}};
     ferrum_call call = {.function = &adapter_functions[217], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_map(comm, nnodes, indx, edges, newrank);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.integer = maxneighbors}, {.address = (void *)(uintptr_t)neighbors}};
     ferrum_call call = {.function = &adapter_functions[218], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Graph_neighbors_count(comm, rank, nneighbors);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.address = (void *)(uintptr_t)nneighbors}};
     ferrum_call call = {.function = &adapter_functions[219], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_neighbors_count(comm, rank, nneighbors);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Graphdims_get(comm, nnodes, nedges);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)nnodes}, {.address = (void *)(uintptr_t)nedges}};
     ferrum_call call = {.function = &adapter_functions[220], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Graphdims_get(comm, nnodes, nedges);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Grequest_complete(MPI_Request request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Grequest_complete(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[221], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Grequest_complete(request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)query_fn}, {.address = (void *)(uintptr_t)free_fn}, {.address = (void *)(uintptr_t)cancel_fn}, {.address = (void *)(uintptr_t)extra_state}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[222], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Group_c2f(MPI_Group group)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_c2f(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
     ferrum_call call = {.function = &adapter_functions[223], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_c2f(group);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_compare(group1, group2, result);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)result}};
     ferrum_call call = {.function = &adapter_functions[224], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_compare(group1, group2, result);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_difference(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
     ferrum_call call = {.function = &adapter_functions[225], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_difference(group1, group2, newgroup);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_excl(group, n, ranks, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranks}, {.address = (void *)(uintptr_t)newgroup}};
     ferrum_call call = {.function = &adapter_functions[226], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_excl(group, n, ranks, newgroup);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Group MPI_Group_f2c(MPI_Fint group)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_f2c(group);
     const ferrum_value values[] = {{.integer = group}};
     ferrum_call call = {.function = &adapter_functions[227], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Group_f2c(group);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Group)call.result.address;
 }
 
 int MPI_Group_free(MPI_Group *group)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_free(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
     ferrum_call call = {.function = &adapter_functions[228], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_free(group);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_from_session_pset(session, pset_name, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)newgroup}};
     ferrum_call call = {.function = &adapter_functions[229], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_from_session_pset(session, pset_name, newgroup);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Group MPI_Group_fromint(int group)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_fromint(group);
     const ferrum_value values[] = {{.integer = group}};
     ferrum_call call = {.function = &adapter_functions[230], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Group_fromint(group);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Group)call.result.address;
 }
 
 int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_incl(group, n, ranks, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranks}, {.address = (void *)(uintptr_t)newgroup}};
     ferrum_call call = {.function = &adapter_functions[231], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_incl(group, n, ranks, newgroup);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_intersection(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
     ferrum_call call = {.function = &adapter_functions[232], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_intersection(group1, group2, newgroup);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_range_excl(group, n, ranges, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranges}, {.address = (void *)(uintptr_t)newgroup}};
     ferrum_call call = {.function = &adapter_functions[233], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_range_excl(group, n, ranges, newgroup);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_range_incl(group, n, ranges, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranges}, {.address = (void *)(uintptr_t)newgroup}};
     ferrum_call call = {.function = &adapter_functions[234], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_range_incl(group, n, ranges, newgroup);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_rank(MPI_Group group, int *rank)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_rank(group, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)rank}};
     ferrum_call call = {.function = &adapter_functions[235], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_rank(group, rank);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_size(MPI_Group group, int *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_size(group, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[236], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_size(group, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_toint(MPI_Group group)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_toint(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
     ferrum_call call = {.function = &adapter_functions[237], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_toint(group);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.integer = n}, {.address = (void *)(uintptr_t)ranks1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)ranks2}};
     ferrum_call call = {.function = &adapter_functions[238], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Group_union(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
     ferrum_call call = {.function = &adapter_functions[239], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_union(group1, group2, newgroup);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[240], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[241], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Improbe(source, tag, comm, flag, message, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[242], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Improbe(source, tag, comm, flag, message, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Imrecv(buf, count, datatype, message, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[243], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Imrecv(buf, count, datatype, message, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Imrecv_c(buf, count, datatype, message, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[244], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Imrecv_c(buf, count, datatype, message, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Info_c2f(MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_c2f(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[245], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_c2f(info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 int MPI_Info_create(MPI_Info *info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_create(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[246], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_create(info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Info_create_env(int argc, char **argv, MPI_Info *info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_create_env(argc, argv, info);
     const ferrum_value values[] = {{.integer = argc}, {.address = (void *)(uintptr_t)argv}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[247], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_create_env(argc, argv, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Info_delete(MPI_Info info, const char *key)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_delete(info, key);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}};
     ferrum_call call = {.function = &adapter_functions[248], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_delete(info, key);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_dup(info, newinfo);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newinfo}};
     ferrum_call call = {.function = &adapter_functions[249], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_dup(info, newinfo);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Info MPI_Info_f2c(MPI_Fint info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_f2c(info);
     const ferrum_value values[] = {{.integer = info}};
     ferrum_call call = {.function = &adapter_functions[250], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Info_f2c(info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Info)call.result.address;
 }
 
 int MPI_Info_free(MPI_Info *info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_free(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[251], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_free(info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Info MPI_Info_fromint(int info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_fromint(info);
     const ferrum_value values[] = {{.integer = info}};
     ferrum_call call = {.function = &adapter_functions[252], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Info_fromint(info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Info)call.result.address;
 }
 
 int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_get(info, key, valuelen, value, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.integer = valuelen}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[253], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get(info, key, valuelen, value, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_get_nkeys(info, nkeys);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)nkeys}};
     ferrum_call call = {.function = &adapter_functions[254], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_nkeys(info, nkeys);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_get_nthkey(info, n, key);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)key}};
     ferrum_call call = {.function = &adapter_functions[255], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_nthkey(info, n, key);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_get_string(info, key, buflen, value, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)buflen}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[256], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_string(info, key, buflen, value, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_get_valuelen(info, key, valuelen, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)valuelen}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[257], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_valuelen(info, key, valuelen, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_set(info, key, value);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)value}};
     ferrum_call call = {.function = &adapter_functions[258], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_set(info, key, value);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Info_toint(MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Info_toint(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[259], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_toint(info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Init(int *argc, char ***argv)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Init(argc, argv);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)argc}, {.address = (void *)(uintptr_t)argv}};
     ferrum_call call = {.function = &adapter_functions[260], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Init(argc, argv);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Init_thread(argc, argv, required, provided);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)argc}, {.address = (void *)(uintptr_t)argv}, {.integer = required}, {.address = (void *)(uintptr_t)provided}};
     ferrum_call call = {.function = &adapter_functions[261], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Init_thread(argc, argv, required, provided);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Initialized(int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Initialized(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[262], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Initialized(flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)local_comm}, {.integer = local_leader}, {.address = (void *)(uintptr_t)peer_comm}, {.integer = remote_leader}, {.integer = tag}, {.address = (void *)(uintptr_t)newintercomm}};
     ferrum_call call = {.function = &adapter_functions[263], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)local_group}, {.integer = local_leader}, {.address = (void *)(uintptr_t)remote_group}, {.integer = remote_leader}, {.address = (void *)(uintptr_t)stringtag}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)newintercomm}};
     ferrum_call call = {.function = &adapter_functions[264], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Intercomm_merge(intercomm, high, newintracomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)intercomm}, {.integer = high}, {.address = (void *)(uintptr_t)newintracomm}};
     ferrum_call call = {.function = &adapter_functions[265], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_merge(intercomm, high, newintracomm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Iprobe(source, tag, comm, flag, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[266], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Iprobe(source, tag, comm, flag, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[267], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[268], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[269], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[270], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Is_thread_main(int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Is_thread_main(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[271], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Is_thread_main(flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[272], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[273], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[274], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[275], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[276], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[277], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[278], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[279], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)copy_fn}, {.address = (void *)(uintptr_t)delete_fn}, {.address = (void *)(uintptr_t)keyval}, {.address = (void *)(uintptr_t)extra_state}};
     ferrum_call call = {.function = &adapter_functions[280], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Keyval_free(int *keyval)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Keyval_free(keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)keyval}};
     ferrum_call call = {.function = &adapter_functions[281], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Keyval_free(keyval);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Message_c2f(MPI_Message message)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Message_c2f(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
     ferrum_call call = {.function = &adapter_functions[282], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_c2f(message);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 MPI_Message MPI_Message_f2c(MPI_Fint message)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Message_f2c(message);
     const ferrum_value values[] = {{.integer = message}};
     ferrum_call call = {.function = &adapter_functions[283], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Message_f2c(message);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Message)call.result.address;
 }
 
 MPI_Message MPI_Message_fromint(int message)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Message_fromint(message);
     const ferrum_value values[] = {{.integer = message}};
     ferrum_call call = {.function = &adapter_functions[284], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Message_fromint(message);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Message)call.result.address;
 }
 
 int MPI_Message_toint(MPI_Message message)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Message_toint(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
     ferrum_call call = {.function = &adapter_functions[285], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_toint(message);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Mprobe(source, tag, comm, message, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[286], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Mprobe(source, tag, comm, message, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Mrecv(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[287], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv(buf, count, datatype, message, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Mrecv_c(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[288], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv_c(buf, count, datatype, message, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Op_c2f(MPI_Op op)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Op_c2f(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
     ferrum_call call = {.function = &adapter_functions[289], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_c2f(op);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 int MPI_Op_commutative(MPI_Op op, int *commute)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Op_commutative(op, commute);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)commute}};
     ferrum_call call = {.function = &adapter_functions[290], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_commutative(op, commute);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Op_create(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
     ferrum_call call = {.function = &adapter_functions[291], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create(user_fn, commute, op);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Op_create_c(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
     ferrum_call call = {.function = &adapter_functions[292], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create_c(user_fn, commute, op);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Op MPI_Op_f2c(MPI_Fint op)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Op_f2c(op);
     const ferrum_value values[] = {{.integer = op}};
     ferrum_call call = {.function = &adapter_functions[293], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Op_f2c(op);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Op)call.result.address;
 }
 
 int MPI_Op_free(MPI_Op *op)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Op_free(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
     ferrum_call call = {.function = &adapter_functions[294], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_free(op);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Op MPI_Op_fromint(int op)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Op_fromint(op);
     const ferrum_value values[] = {{.integer = op}};
     ferrum_call call = {.function = &adapter_functions[295], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Op_fromint(op);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Op)call.result.address;
 }
 
 int MPI_Op_toint(MPI_Op op)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Op_toint(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
     ferrum_call call = {.function = &adapter_functions[296], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_toint(op);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[297], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[298], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
     ferrum_call call = {.function = &adapter_functions[299], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
     ferrum_call call = {.function = &adapter_functions[300], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pack_external_size(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[301], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size(datarep, incount, datatype, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pack_external_size_c(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[302], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size_c(datarep, incount, datatype, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pack_size(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[303], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size(incount, datatype, comm, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pack_size_c(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[304], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size_c(incount, datatype, comm, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Parrived(MPI_Request request, int partition, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Parrived(request, partition, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.integer = partition}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[305], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Parrived(request, partition, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pcontrol(const int level, ...)
 {
     ADAPTER_FURTHER_ARGUMENTS(level);
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pcontrol(level, ADAPTER_FURTHER);
     const ferrum_value values[] = {{.integer = level}, {.integer = 0}};
     ferrum_call call = {.function = &adapter_functions[306], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pcontrol(level, ADAPTER_FURTHER);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pready(int partition, MPI_Request request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pready(partition, request);
     const ferrum_value values[] = {{.integer = partition}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[307], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready(partition, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pready_list(length, array_of_partitions, request);
     const ferrum_value values[] = {{.integer = length}, {.address = (void *)(uintptr_t)array_of_partitions}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[308], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_list(length, array_of_partitions, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Pready_range(partition_low, partition_high, request);
     const ferrum_value values[] = {{.integer = partition_low}, {.integer = partition_high}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[309], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_range(partition_low, partition_high, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[310], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Probe(source, tag, comm, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[311], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Probe(source, tag, comm, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[312], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[313], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[314], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Query_thread(int *provided)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Query_thread(provided);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)provided}};
     ferrum_call call = {.function = &adapter_functions[315], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Query_thread(provided);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[316], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv(buf, count, datatype, source, tag, comm, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[317], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[318], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[319], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[320], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[321], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
     ferrum_call call = {.function = &adapter_functions[322], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
     ferrum_call call = {.function = &adapter_functions[323], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn, MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
     ferrum_call call = {.function = &adapter_functions[324], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn, MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
     ferrum_call call = {.function = &adapter_functions[325], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Remove_error_class(int errorclass)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Remove_error_class(errorclass);
     const ferrum_value values[] = {{.integer = errorclass}};
     ferrum_call call = {.function = &adapter_functions[326], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_class(errorclass);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Remove_error_code(int errorcode)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Remove_error_code(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
     ferrum_call call = {.function = &adapter_functions[327], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_code(errorcode);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Remove_error_string(int errorcode)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Remove_error_string(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
     ferrum_call call = {.function = &adapter_functions[328], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_string(errorcode);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Request_c2f(MPI_Request request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Request_c2f(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[329], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_c2f(request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 MPI_Request MPI_Request_f2c(MPI_Fint request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Request_f2c(request);
     const ferrum_value values[] = {{.integer = request}};
     ferrum_call call = {.function = &adapter_functions[330], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Request_f2c(request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Request)call.result.address;
 }
 
 int MPI_Request_free(MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Request_free(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[331], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_free(request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Request MPI_Request_fromint(int request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Request_fromint(request);
     const ferrum_value values[] = {{.integer = request}};
     ferrum_call call = {.function = &adapter_functions[332], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Request_fromint(request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Request)call.result.address;
 }
 
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Request_get_status(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[333], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status(request, flag, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
     ferrum_call call = {.function = &adapter_functions[334], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Request_get_status_any(count, array_of_requests, indx, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[335], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_any(count, array_of_requests, indx, flag, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
     ferrum_call call = {.function = &adapter_functions[336], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Request_toint(MPI_Request request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Request_toint(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[337], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_toint(request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[338], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend(buf, count, datatype, dest, tag, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[339], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[340], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[341], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[342], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[343], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Send(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[344], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Send(buf, count, datatype, dest, tag, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[345], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_c(buf, count, datatype, dest, tag, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[346], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[347], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[348], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[349], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[350], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[351], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_attach_buffer(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
     ferrum_call call = {.function = &adapter_functions[352], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer(session, buffer, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_attach_buffer_c(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
     ferrum_call call = {.function = &adapter_functions[353], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer_c(session, buffer, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Session_c2f(MPI_Session session)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_c2f(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
     ferrum_call call = {.function = &adapter_functions[354], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_c2f(session);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_call_errhandler(session, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = errorcode}};
     ferrum_call call = {.function = &adapter_functions[355], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_call_errhandler(session, errorcode);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[356], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_detach_buffer(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[357], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer(session, buffer_addr, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[358], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer_c(session, buffer_addr, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Session MPI_Session_f2c(MPI_Fint session)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_f2c(session);
     const ferrum_value values[] = {{.integer = session}};
     ferrum_call call = {.function = &adapter_functions[359], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Session_f2c(session);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Session)call.result.address;
 }
 
 int MPI_Session_finalize(MPI_Session *session)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_finalize(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
     ferrum_call call = {.function = &adapter_functions[360], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_finalize(session);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_flush_buffer(MPI_Session session)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_flush_buffer(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
     ferrum_call call = {.function = &adapter_functions[361], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_flush_buffer(session);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Session MPI_Session_fromint(int session)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_fromint(session);
     const ferrum_value values[] = {{.integer = session}};
     ferrum_call call = {.function = &adapter_functions[362], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Session_fromint(session);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Session)call.result.address;
 }
 
 int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_get_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[363], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_errhandler(session, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_get_info(session, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info_used}};
     ferrum_call call = {.function = &adapter_functions[364], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_info(session, info_used);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)pset_len}, {.address = (void *)(uintptr_t)pset_name}};
     ferrum_call call = {.function = &adapter_functions[365], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_get_num_psets(session, info, npset_names);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)npset_names}};
     ferrum_call call = {.function = &adapter_functions[366], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_num_psets(session, info, npset_names);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_get_pset_info(session, pset_name, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[367], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_pset_info(session, pset_name, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_iflush_buffer(session, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[368], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_iflush_buffer(session, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_init(info, errhandler, session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)session}};
     ferrum_call call = {.function = &adapter_functions[369], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_init(info, errhandler, session);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_set_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[370], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_set_errhandler(session, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Session_toint(MPI_Session session)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Session_toint(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
     ferrum_call call = {.function = &adapter_functions[371], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_toint(session);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[372], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend(buf, count, datatype, dest, tag, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[373], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[374], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[375], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Start(MPI_Request *request)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Start(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[376], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Start(request);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Startall(int count, MPI_Request array_of_requests[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Startall(count, array_of_requests);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}};
     ferrum_call call = {.function = &adapter_functions[377], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Startall(count, array_of_requests);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_c2f(c_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f_status}};
     ferrum_call call = {.function = &adapter_functions[378], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f(c_status, f_status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_c2f08(c_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f08_status}};
     ferrum_call call = {.function = &adapter_functions[379], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f08(c_status, f08_status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_f082c(f08_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)c_status}};
     ferrum_call call = {.function = &adapter_functions[380], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082c(f08_status, c_status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_f082f(f08_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)f_status}};
     ferrum_call call = {.function = &adapter_functions[381], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082f(f08_status, f_status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_f2c(f_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)c_status}};
     ferrum_call call = {.function = &adapter_functions[382], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2c(f_status, c_status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_f2f08(f_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)f08_status}};
     ferrum_call call = {.function = &adapter_functions[383], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2f08(f_status, f08_status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_get_error(const MPI_Status *status, int *error)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_get_error(status, error);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)error}};
     ferrum_call call = {.function = &adapter_functions[384], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_error(status, error);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_get_source(const MPI_Status *status, int *source)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_get_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)source}};
     ferrum_call call = {.function = &adapter_functions[385], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_source(status, source);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_get_tag(const MPI_Status *status, int *tag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_get_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)tag}};
     ferrum_call call = {.function = &adapter_functions[386], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_tag(status, tag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_set_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = flag}};
     ferrum_call call = {.function = &adapter_functions[387], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_cancelled(status, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_set_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
     ferrum_call call = {.function = &adapter_functions[388], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements(status, datatype, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_set_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
     ferrum_call call = {.function = &adapter_functions[389], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_c(status, datatype, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_set_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
     ferrum_call call = {.function = &adapter_functions[390], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_x(status, datatype, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_set_error(MPI_Status *status, int error)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_set_error(status, error);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = error}};
     ferrum_call call = {.function = &adapter_functions[391], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_error(status, error);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_set_source(MPI_Status *status, int source)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_set_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = source}};
     ferrum_call call = {.function = &adapter_functions[392], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_source(status, source);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Status_set_tag(MPI_Status *status, int tag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Status_set_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = tag}};
     ferrum_call call = {.function = &adapter_functions[393], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_tag(status, tag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_category_changed(int *update_number)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_category_changed(update_number);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)update_number}};
     ferrum_call call = {.function = &adapter_functions[394], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_changed(update_number);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_category_get_categories(int cat_index, int len, int indices[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_category_get_categories(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
     ferrum_call call = {.function = &adapter_functions[395], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_categories(cat_index, len, indices);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_category_get_cvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
     ferrum_call call = {.function = &adapter_functions[396], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_cvars(cat_index, len, indices);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_category_get_events(int cat_index, int len, int indices[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_category_get_events(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
     ferrum_call call = {.function = &adapter_functions[397], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_events(cat_index, len, indices);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_category_get_index(const char *name, int *cat_index)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_category_get_index(name, cat_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cat_index}};
     ferrum_call call = {.function = &adapter_functions[398], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_index(name, cat_index);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars, int *num_pvars, int *num_categories)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)num_cvars}, {.address = (void *)(uintptr_t)num_pvars}, {.address = (void *)(uintptr_t)num_categories}};
     ferrum_call call = {.function = &adapter_functions[399], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_category_get_num(int *num_cat)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_category_get_num(num_cat);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cat}};
     ferrum_call call = {.function = &adapter_functions[400], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num(num_cat);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_category_get_num_events(int cat_index, int *num_events)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_category_get_num_events(cat_index, num_events);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)num_events}};
     ferrum_call call = {.function = &adapter_functions[401], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num_events(cat_index, num_events);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_category_get_pvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
     ferrum_call call = {.function = &adapter_functions[402], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_pvars(cat_index, len, indices);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_cvar_get_index(const char *name, int *cvar_index)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_cvar_get_index(name, cvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cvar_index}};
     ferrum_call call = {.function = &adapter_functions[403], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_index(name, cvar_index);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)scope}};
     ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_cvar_get_num(int *num_cvar)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_cvar_get_num(num_cvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cvar}};
     ferrum_call call = {.function = &adapter_functions[405], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_num(num_cvar);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
     ferrum_call call = {.function = &adapter_functions[406], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_cvar_handle_free(handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}};
     ferrum_call call = {.function = &adapter_functions[407], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_free(handle);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_cvar_read(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
     ferrum_call call = {.function = &adapter_functions[408], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_read(handle, buf);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_cvar_write(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
     ferrum_call call = {.function = &adapter_functions[409], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_write(handle, buf);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_enum_get_info(enumtype, num, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)num}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
     ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_info(enumtype, num, name, name_len);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.integer = indx}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
     ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info *info_used)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info_used}};
     ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_copy(event_instance, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)buffer}};
     ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_copy(event_instance, buffer);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_get_index(const char *name, int *event_index)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_get_index(name, event_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)event_index}};
     ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_index(name, event_index);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity, MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)array_of_datatypes}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)num_elements}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}};
     ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_get_num(int *num_events)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_get_num(num_events);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_events}};
     ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_num(num_events);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_get_source(event_instance, source_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)source_index}};
     ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_source(event_instance, source_index);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)event_timestamp}};
     ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_timestamp(event_instance, event_timestamp);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info, MPI_T_event_registration *event_registration)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)event_registration}};
     ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data, MPI_T_event_free_cb_function free_cb_function)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)free_cb_function}};
     ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_handle_get_info(event_registration, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info_used}};
     ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_get_info(event_registration, info_used);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_handle_set_info(event_registration, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_set_info(event_registration, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_read(event_instance, element_index, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.integer = element_index}, {.address = (void *)(uintptr_t)buffer}};
     ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_read(event_instance, element_index, buffer);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)event_cb_function}};
     ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration, MPI_T_event_dropped_cb_function dropped_cb_function)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)dropped_cb_function}};
     ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_finalize(void)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_finalize();
     ferrum_call call = {.function = &adapter_functions[427], .arguments = NULL, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_finalize();
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_init_thread(int required, int *provided)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_init_thread(required, provided);
     const ferrum_value values[] = {{.integer = required}, {.address = (void *)(uintptr_t)provided}};
     ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_init_thread(required, provided);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_get_index(name, var_class, pvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.integer = var_class}, {.address = (void *)(uintptr_t)pvar_index}};
     ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_index(name, var_class, pvar_index);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     const ferrum_value values[] = {{.integer = pvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)var_class}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)readonly}, {.address = (void *)(uintptr_t)continuous}, {.address = (void *)(uintptr_t)atomic}};
     ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_get_num(int *num_pvar)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_get_num(num_pvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_pvar}};
     ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_num(num_pvar);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle, int *count)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = pvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
     ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_handle_free(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
     ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_free(session, handle);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_read(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
     ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_read(session, handle, buf);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_readreset(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
     ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_readreset(session, handle, buf);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_reset(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
     ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_reset(session, handle);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_session_create(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
     ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_create(session);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_session_free(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
     ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_free(session);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_start(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
     ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_start(session, handle);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_stop(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
     ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_stop(session, handle);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_pvar_write(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
     ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_write(session, handle, buf);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)ordering}, {.address = (void *)(uintptr_t)ticks_per_second}, {.address = (void *)(uintptr_t)max_ticks}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_source_get_num(int *num_sources)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_source_get_num(num_sources);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_sources}};
     ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_num(num_sources);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_T_source_get_timestamp(source_index, timestamp);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)timestamp}};
     ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_timestamp(source_index, timestamp);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Test(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Test(request, flag, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Test_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Test_cancelled(status, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
     ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Testany(count, array_of_requests, indx, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Testany(count, array_of_requests, indx, flag, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
     ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Topo_test(MPI_Comm comm, int *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Topo_test(comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Topo_test(comm, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Type_c2f(MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_c2f(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_c2f(datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 int MPI_Type_commit(MPI_Datatype *datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_commit(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_commit(datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_contiguous(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous(count, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_contiguous_c(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous_c(count, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_f90_complex(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_complex(p, r, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_f90_integer(r, newtype);
     const ferrum_value values[] = {{.integer = r}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_integer(r, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_f90_real(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_real(p, r, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_copy_attr_fn}, {.address = (void *)(uintptr_t)type_delete_attr_fn}, {.address = (void *)(uintptr_t)type_keyval}, {.address = (void *)(uintptr_t)extra_state}};
     ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized(oldtype, lb, extent, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_delete_attr(datatype, type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}};
     ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_delete_attr(datatype, type_keyval);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_dup(oldtype, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_dup(oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Datatype MPI_Type_f2c(MPI_Fint datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_f2c(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
     ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Type_f2c(datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Datatype)call.result.address;
 }
 
 int MPI_Type_free(MPI_Datatype *datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_free(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free(datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_free_keyval(int *type_keyval)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_free_keyval(type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_keyval}};
     ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free_keyval(type_keyval);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Datatype MPI_Type_fromint(int datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_fromint(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
     ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Type_fromint(datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Datatype)call.result.address;
 }
 
 int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_datatypes}};
     ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_large_counts}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_large_counts}, {.address = (void *)(uintptr_t)array_of_datatypes}};
     ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
     ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_large_counts}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
     ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_extent(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
     ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent(datatype, lb, extent);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_extent_c(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
     ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_c(datatype, lb, extent);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_extent_x(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
     ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_x(datatype, lb, extent);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_name(datatype, type_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}, {.address = (void *)(uintptr_t)resultlen}};
     ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_name(datatype, type_name, resultlen);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
     ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
     ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
     ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_get_value_index(value_type, index_type, pair_type);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)value_type}, {.address = (void *)(uintptr_t)index_type}, {.address = (void *)(uintptr_t)pair_type}};
     ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_value_index(value_type, index_type, pair_type);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_match_size(typeclass, size, datatype);
     const ferrum_value values[] = {{.integer = typeclass}, {.integer = size}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_match_size(typeclass, size, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
     ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_set_name(datatype, type_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}};
     ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_name(datatype, type_name);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_size(MPI_Datatype datatype, int *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_size(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size(datatype, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_size_c(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_c(datatype, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_size_x(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
     ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_x(datatype, size);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_toint(MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_toint(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_toint(datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
     ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
     ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
     ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Wait(request, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Wait(request, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Waitall(count, array_of_requests, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)array_of_statuses}};
     ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitall(count, array_of_requests, array_of_statuses);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Waitany(count, array_of_requests, indx, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitany(count, array_of_requests, indx, status);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
     ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Fint MPI_Win_c2f(MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_c2f(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_c2f(win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Fint)call.result.integer;
 }
 
 int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_call_errhandler(win, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = errorcode}};
     ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_call_errhandler(win, errorcode);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_create(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create(base, size, disp_unit, info, comm, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_copy_attr_fn}, {.address = (void *)(uintptr_t)win_delete_attr_fn}, {.address = (void *)(uintptr_t)win_keyval}, {.address = (void *)(uintptr_t)extra_state}};
     ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_delete_attr(win, win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}};
     ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_delete_attr(win, win_keyval);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Win MPI_Win_f2c(MPI_Fint win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_f2c(win);
     const ferrum_value values[] = {{.integer = win}};
     ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Win_f2c(win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Win)call.result.address;
 }
 
 int MPI_Win_fence(int assert, MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_fence(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_fence(assert, win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_free(MPI_Win *win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_free(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free(win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_free_keyval(int *win_keyval)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_free_keyval(win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_keyval}};
     ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free_keyval(win_keyval);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 MPI_Win MPI_Win_fromint(int win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_fromint(win);
     const ferrum_value values[] = {{.integer = win}};
     ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.address = PMPI_Win_fromint(win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (MPI_Win)call.result.address;
 }
 
 int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
     ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_get_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_errhandler(win, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_get_group(win, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)group}};
     ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_group(win, group);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_get_info(win, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info_used}};
     ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_info(win, info_used);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_get_name(win, win_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}, {.address = (void *)(uintptr_t)resultlen}};
     ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_name(win, win_name, resultlen);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_set_attr(win, win_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
     ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_attr(win, win_keyval, attribute_val);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_set_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
     ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_errhandler(win, errhandler);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_set_info(win, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info}};
     ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_info(win, info);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_set_name(MPI_Win win, const char *win_name)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_set_name(win, win_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}};
     ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_name(win, win_name);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
     ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
     ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 int MPI_Win_toint(MPI_Win win)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Win_toint(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
     ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_toint(win);
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
 double MPI_Wtick(void)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Wtick();
     ferrum_call call = {.function = &adapter_functions[541], .arguments = NULL, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.real = PMPI_Wtick();
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (double)call.result.real;
 }
 
 double MPI_Wtime(void)
 {
-    if (adapter_is_inside())
+    int *inside = adapter_flag();
+    if (!inside)
         return PMPI_Wtime();
     ferrum_call call = {.function = &adapter_functions[542], .arguments = NULL, .bytes = adapter_bytes};
-    adapter_enter(&call);
+    adapter_enter(&call, inside);
     call.result.real = PMPI_Wtime();
-    adapter_leave(&call);
+    adapter_leave(&call, inside);
     return (double)call.result.real;
 }

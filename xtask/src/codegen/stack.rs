@@ -141,7 +141,7 @@ fn definition(spec: &Spec, function: &Function, index: usize) -> String {
         arguments.push("ADAPTER_FURTHER".to_owned());
     }
     let call = format!("PMPI_{}({})", function.name, arguments.join(", "));
-    let _ = writeln!(text, "    if (adapter_is_inside())\n        return {call};");
+    let _ = writeln!(text, "    int *inside = adapter_flag();\n    if (!inside)\n        return {call};");
     let list = match values.is_empty() {
         true => "NULL".to_owned(),
         false => {
@@ -153,7 +153,7 @@ fn definition(spec: &Spec, function: &Function, index: usize) -> String {
     let _ = writeln!(
         text,
         "    ferrum_call call = {{.function = &adapter_functions[{index}], .arguments = {list}, .bytes = adapter_bytes}};\n    \
-         adapter_enter(&call);\n    call.result.{result} = {call};\n    adapter_leave(&call);\n    \
+         adapter_enter(&call, inside);\n    call.result.{result} = {call};\n    adapter_leave(&call, inside);\n    \
          return ({returned})call.result.{result};\n}}"
     );
     text
