@@ -57,7 +57,7 @@ use crate::endpoint::Endpoint;
 use crate::fault;
 use crate::settings::FabricSettings;
 use schedule::Schedule;
-pub use schedule::Traffic;
+pub use schedule::{RankTraffic, Traffic};
 pub use topology::{Link, Topology};
 use transport::SimulatedTransport;
 
@@ -69,7 +69,7 @@ pub struct Rank {
     pub clock: Clock,
 }
 
-/// A rank's virtual clock. Thread-safe.
+/// A rank's virtual clock, and the count of what it sent. Thread-safe.
 #[derive(Clone)]
 pub struct Clock {
     schedule: Arc<Schedule>,
@@ -80,6 +80,11 @@ impl Clock {
     /// Nanoseconds of virtual time since the run began.
     pub fn now_ns(&self) -> u64 {
         self.schedule.lock().clock(self.rank)
+    }
+
+    /// What this rank has sent and copied so far.
+    pub fn traffic(&self) -> RankTraffic {
+        self.schedule.lock().sent(self.rank)
     }
 
     /// Advances virtual time, as a computation of this length would.

@@ -32,6 +32,15 @@ pub struct Traffic {
     pub pairs: u64,
 }
 
+/// What one rank has sent and copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankTraffic {
+    /// Records that it sent.
+    pub records: u64,
+    /// Bytes of payload that it sent, and bytes that it copied from or to regions of other ranks.
+    pub bytes: u64,
+}
+
 /// A record under way; the order is that of arrival, then of sending.
 pub(super) struct InFlight {
     arrival_ns: u64,
@@ -77,6 +86,7 @@ struct RankState {
     clock_ns: u64,
     phase: Phase,
     lost: bool,
+    sent: RankTraffic,
     inbox: BinaryHeap<Reverse<InFlight>>,
 }
 
@@ -116,7 +126,13 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub(super) fn new(topology: &Topology) -> Schedule {
-        let rank = |_| RankState { clock_ns: 0, phase: Phase::Ready(0), lost: false, inbox: BinaryHeap::new() };
+        let rank = |_| RankState {
+            clock_ns: 0,
+            phase: Phase::Ready(0),
+            lost: false,
+            sent: RankTraffic::default(),
+            inbox: BinaryHeap::new(),
+        };
         let state = State {
             topology: topology.clone(),
             ranks: (0..topology.ranks()).map(rank).collect(),
@@ -217,6 +233,10 @@ impl State {
         Traffic { pairs: self.links.len() as u64, ..self.traffic }
     }
 
+    pub(super) fn sent(&self, rank: u32) -> RankTraffic {
+        self.ranks[rank as usize].sent
+    }
+
     pub(super) fn is_lost(&self, rank: u32) -> bool {
         self.ranks[rank as usize].lost
     }
@@ -234,6 +254,9 @@ impl State {
         let arrival_ns = self.occupy_link(from, to, self.clock(from), payload.len());
         self.traffic.records += 1;
         self.traffic.record_bytes += payload.len() as u64;
+        let sent = &mut self.ranks[from as usize].sent;
+        sent.records += 1;
+        sent.bytes += payload.len() as u64;
         let peer = &self.ranks[to as usize];
         if self.is_lost(from) || peer.lost || peer.phase == Phase::Ended {
             return;
@@ -259,6 +282,7 @@ impl State {
     pub(super) fn copied(&mut self, rank: u32, peer: u32, bytes: usize) {
         self.traffic.copies += 1;
         self.traffic.copied_bytes += bytes as u64;
+        self.ranks[rank as usize].sent.bytes += bytes as u64;
         // A request goes there, and the data or its acknowledgement comes back.
         let latency = self.topology.link(rank, peer).map_or(0, |link| link.latency_ns);
         let end = self.occupy_link(peer, rank, self.clock(rank) + latency, bytes);

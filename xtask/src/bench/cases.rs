@@ -37,7 +37,7 @@ pub struct Number {
     pub name: String,
     /// Its value in `unit`.
     pub value: f64,
-    /// `us`, `ns`, `ms`, `MB`, `instructions`, `switches`: less is better; `GB/s`, `M/s`, `times`: more is better.
+    /// `us`, `ns`, `ms`, `MB`, `instructions`, `switches`: less is better; `GB/s`, `M/s`, `times`, `%`: more is better.
     pub unit: String,
 }
 
@@ -53,6 +53,16 @@ pub fn all() -> Vec<Case> {
         case("rate", "rate", None, 2, Printed, "8-byte messages a second, window of 64"),
         case("collective-2", "collective", None, 2, Printed, "barrier, bcast, allreduce on 2 ranks"),
         case("collective-4", "collective", None, 4, Printed, "barrier, bcast, allreduce on 4 ranks"),
+        case("collectives-2", "collectives", None, 2, Printed, "every collective operation in every form on 2 ranks"),
+        case("collectives-4", "collectives", Some("blocking"), 4, Printed, "every blocking one on 4 ranks"),
+        case(
+            "overlap",
+            "overlap",
+            None,
+            2,
+            Printed,
+            "communication hidden behind computing; starts of persistent ones",
+        ),
         case("pvar_read", "pvar_read", None, 1, Printed, "MPI_T_pvar_read above an empty loop"),
         case("pvar_read-multiple", "pvar_read", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("tool", "tool_calls", None, 1, Printed, "calls of MPI_T above an empty loop"),

@@ -16,7 +16,7 @@ pub struct Row {
 
 impl Row {
     fn more_is_better(&self) -> bool {
-        self.unit.ends_with("/s") || self.unit == "times"
+        self.unit.ends_with("/s") || matches!(self.unit.as_str(), "times" | "%")
     }
 
     fn median(&self, library: &str) -> Option<f64> {

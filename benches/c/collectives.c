@@ -1,0 +1,171 @@
+/* Microseconds a call of each collective operation, of the slowest rank: the blocking form, the non-blocking one with
+ * MPI_Wait, and the persistent one with MPI_Start and MPI_Wait; of 8 bytes, 1 KiB, 64 KiB and 1 MiB, which are the
+ * vector of a reduction, the message of a broadcast, and the block for each process of other operations.
+ *
+ * Functions that a library lacks are left out: all are weak symbols. With the argument `blocking` only that form is
+ * measured. */
+#include "floor.h"
+
+enum { FEW_BATCHES = 7, MOST = 64 };
+
+static struct {
+    char *in, *out;
+    int bytes, count, elements; /* of a block; all blocks together; doubles of a block */
+    int counts[MOST], elements_each[MOST], at[MOST];
+    MPI_Aint far[MOST];
+    MPI_Datatype types[MOST];
+    MPI_Comm ring;
+} a;
+
+#define WEAK __attribute__((weak))
+#define WORLD MPI_COMM_WORLD
+
+/* Three functions of the library, and one that calls them with the arguments that stand in the table below. */
+#define OPERATION(name, other, PARAMETERS, ARGUMENTS)                                                                  \
+    int MPI_##name(PARAMETERS) WEAK;                                                                                   \
+    int MPI_I##other(PARAMETERS, MPI_Request *) WEAK;                                                                  \
+    int MPI_##name##_init(PARAMETERS, MPI_Info, MPI_Request *) WEAK;                                                   \
+    static int call_##name(int form, MPI_Request *request)                                                             \
+    {                                                                                                                  \
+        if (request == NULL)                                                                                           \
+            return form == 0 ? MPI_##name != NULL : form == 1 ? MPI_I##other != NULL : MPI_##name##_init != NULL;      \
+        return form == 0   ? MPI_##name(ARGUMENTS)                                                                     \
+               : form == 1 ? MPI_I##other(ARGUMENTS, request)                                                          \
+                           : MPI_##name##_init(ARGUMENTS, MPI_INFO_NULL, request);                                     \
+    }
+
+#define TYPE MPI_Datatype
+#define IN const void *
+#define LIST const int[]
+#define P(...) __VA_ARGS__
+
+OPERATION(Barrier, barrier, P(MPI_Comm), P(WORLD))
+OPERATION(Bcast, bcast, P(void *, int, TYPE, int, MPI_Comm), P(a.in, a.bytes, MPI_BYTE, 0, WORLD))
+OPERATION(Reduce, reduce, P(IN, void *, int, TYPE, MPI_Op, int, MPI_Comm),
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, 0, WORLD))
+OPERATION(Allreduce, allreduce, P(IN, void *, int, TYPE, MPI_Op, MPI_Comm),
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, WORLD))
+OPERATION(Reduce_scatter, reduce_scatter, P(IN, void *, LIST, TYPE, MPI_Op, MPI_Comm),
+          P(a.in, a.out, a.elements_each, MPI_DOUBLE, MPI_SUM, WORLD))
+OPERATION(Reduce_scatter_block, reduce_scatter_block, P(IN, void *, int, TYPE, MPI_Op, MPI_Comm),
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, WORLD))
+OPERATION(Scan, scan, P(IN, void *, int, TYPE, MPI_Op, MPI_Comm),
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, WORLD))
+OPERATION(Exscan, exscan, P(IN, void *, int, TYPE, MPI_Op, MPI_Comm),
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, WORLD))
+OPERATION(Gather, gather, P(IN, int, TYPE, void *, int, TYPE, int, MPI_Comm),
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, WORLD))
+OPERATION(Gatherv, gatherv, P(IN, int, TYPE, void *, LIST, LIST, TYPE, int, MPI_Comm),
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, 0, WORLD))
+OPERATION(Scatter, scatter, P(IN, int, TYPE, void *, int, TYPE, int, MPI_Comm),
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, WORLD))
+OPERATION(Scatterv, scatterv, P(IN, LIST, LIST, TYPE, void *, int, TYPE, int, MPI_Comm),
+          P(a.in, a.counts, a.at, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, WORLD))
+OPERATION(Allgather, allgather, P(IN, int, TYPE, void *, int, TYPE, MPI_Comm),
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, WORLD))
+OPERATION(Allgatherv, allgatherv, P(IN, int, TYPE, void *, LIST, LIST, TYPE, MPI_Comm),
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, WORLD))
+OPERATION(Alltoall, alltoall, P(IN, int, TYPE, void *, int, TYPE, MPI_Comm),
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, WORLD))
+OPERATION(Alltoallv, alltoallv, P(IN, LIST, LIST, TYPE, void *, LIST, LIST, TYPE, MPI_Comm),
+          P(a.in, a.counts, a.at, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, WORLD))
+OPERATION(Alltoallw, alltoallw, P(IN, LIST, LIST, const TYPE[], void *, LIST, LIST, const TYPE[], MPI_Comm),
+          P(a.in, a.counts, a.at, a.types, a.out, a.counts, a.at, a.types, WORLD))
+OPERATION(Neighbor_allgather, neighbor_allgather, P(IN, int, TYPE, void *, int, TYPE, MPI_Comm),
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.ring))
+OPERATION(Neighbor_allgatherv, neighbor_allgatherv, P(IN, int, TYPE, void *, LIST, LIST, TYPE, MPI_Comm),
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, a.ring))
+OPERATION(Neighbor_alltoall, neighbor_alltoall, P(IN, int, TYPE, void *, int, TYPE, MPI_Comm),
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.ring))
+OPERATION(Neighbor_alltoallv, neighbor_alltoallv, P(IN, LIST, LIST, TYPE, void *, LIST, LIST, TYPE, MPI_Comm),
+          P(a.in, a.counts, a.at, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, a.ring))
+OPERATION(Neighbor_alltoallw, neighbor_alltoallw,
+          P(IN, LIST, const MPI_Aint[], const TYPE[], void *, LIST, const MPI_Aint[], const TYPE[], MPI_Comm),
+          P(a.in, a.counts, a.far, a.types, a.out, a.counts, a.far, a.types, a.ring))
+
+#define ROW(name) {#name, call_##name}
+
+static const struct {
+    const char *name;
+    int (*call)(int form, MPI_Request *request); /* with no request: whether the library has it */
+} rows[] = {
+    ROW(Barrier), ROW(Bcast), ROW(Reduce), ROW(Allreduce), ROW(Reduce_scatter), ROW(Reduce_scatter_block), ROW(Scan),
+    ROW(Exscan), ROW(Gather), ROW(Gatherv), ROW(Scatter), ROW(Scatterv), ROW(Allgather), ROW(Allgatherv), ROW(Alltoall),
+    ROW(Alltoallv), ROW(Alltoallw), ROW(Neighbor_allgather), ROW(Neighbor_allgatherv), ROW(Neighbor_alltoall),
+    ROW(Neighbor_alltoallv), ROW(Neighbor_alltoallw),
+};
+
+static void measure(const char *name, int (*call)(int, MPI_Request *), int form, int rank, int size)
+{
+    static const char *const forms[] = {"", "/nonblocking", "/persistent"};
+    MPI_Request request = MPI_REQUEST_NULL;
+    double batch[FEW_BATCHES], slowest = 0;
+    int calls = 3;
+    if (form == 2)
+        call(form, &request);
+    /* As many calls a batch as make about two milliseconds, computed from two first batches. */
+    for (int b = -2; b < FEW_BATCHES; b++) {
+        MPI_Barrier(WORLD);
+        double begin = now();
+        for (int i = 0; i < calls; i++) {
+            if (form == 2)
+                MPI_Start(&request);
+            else
+                call(form, &request);
+            if (form != 0)
+                MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        double mine = (now() - begin) / calls;
+        MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, WORLD);
+        if (b >= 0)
+            batch[b] = slowest * 1e6;
+        else
+            calls = slowest > 1e-3 ? 2 : slowest < 5e-7 ? 4000 : (int)(2e-3 / slowest);
+    }
+    if (form == 2)
+        MPI_Request_free(&request);
+    char full[96];
+    snprintf(full, sizeof full, "%s%s/%d/%d", name, forms[form], a.bytes, size);
+    if (rank == 0)
+        report(full, median(batch, FEW_BATCHES), "us");
+}
+
+int main(int argc, char **argv)
+{
+    static const int sizes[] = {8, 1 << 10, 1 << 16, 1 << 20};
+    int rank, size, periodic = 1;
+    int forms = argc > 1 && strcmp(argv[1], "blocking") == 0 ? 1 : 3;
+    start(&argc, &argv);
+    MPI_Comm_rank(WORLD, &rank);
+    MPI_Comm_size(WORLD, &size);
+    if (size > MOST)
+        MPI_Abort(WORLD, 1);
+    MPI_Cart_create(WORLD, 1, &size, &periodic, 0, &a.ring);
+    floor_begin();
+    for (int s = 0; s < 4; s++) {
+        int blocks = size < 2 ? 2 : size;
+        a.bytes = sizes[s];
+        a.elements = a.bytes / 8;
+        a.in = calloc((size_t)blocks, (size_t)a.bytes);
+        a.out = calloc((size_t)blocks, (size_t)a.bytes);
+        for (int i = 0; i < blocks; i++) {
+            a.counts[i] = a.bytes;
+            a.elements_each[i] = a.elements;
+            a.far[i] = a.at[i] = i * a.bytes;
+            a.types[i] = MPI_BYTE;
+        }
+        for (size_t row = 0; row < sizeof rows / sizeof *rows; row++)
+            for (int form = 0; form < forms; form++) {
+                /* A barrier has no size. */
+                int repeated = row == 0 && s > 0;
+                if (!repeated && rows[row].call(form, NULL))
+                    measure(rows[row].name, rows[row].call, form, rank, size);
+            }
+        free(a.in);
+        free(a.out);
+    }
+    floor_end();
+    MPI_Comm_free(&a.ring);
+    MPI_Finalize();
+    return 0;
+}
