@@ -9,7 +9,8 @@ use crate::coll_op::{CollOp, for_each_operation};
 use crate::plan::{Algorithm, Plan};
 
 macro_rules! variables {
-    ($($op:ident $number:literal $calls:ident $time:ident $word:ident $function:literal,)+) => {
+    ($($op:ident $number:literal $word:ident { $calls:ident $icalls:ident $starts:ident $time:ident }
+        [$function:literal $ifunction:literal $init:literal] { $($bytes:ident $what:literal $more:literal)? },)+) => {
         mpi_t::instruments! {
             /// The last algorithm of each collective operation.
             pub struct LastAlgorithms: NoObject, verbosity: TunerDetail {

@@ -1,105 +1,96 @@
 //! `MPI_Allgather` (MPI-5.0, 6.7).
 
-use mpi_comm::{Comm, Outcome};
+use mpi_comm::Comm;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
-use crate::agreement::Terms;
-use crate::bcast::broadcast_over;
+use crate::bcast::broadcast;
+use crate::call::CollCall;
 use crate::coll_op::CollOp;
-use crate::gather::{collect, each_block};
-use crate::link::{ALLGATHER, Link};
-use crate::missing_buffer::copy_own;
-use crate::scratch::Scratch;
+use crate::memory::Buffers;
+use crate::shape::Shape;
+use crate::steps::{Place, Steps, VALUE};
 
 impl Collectives {
     /// Collects the blocks of all processes in every process, in rank order. `recv` is the whole of as many blocks as
     /// there are processes. `None` for `send`: the own block is already in its place.
-    pub fn allgather(&self, comm: &Comm, send: Option<SendBuf<'_>>, mut recv: RecvBuf<'_>) -> Result<()> {
-        let link = self.link(comm, ALLGATHER);
-        let whole = recv.bytes();
-        let block = whole / link.size as u64;
-        let (calling, guard) = self.begin(comm, (CollOp::Allgather, whole), |it| {
-            it.allgather_calls.incr();
-            it.allgather_bytes.add(send.as_ref().map_or(block, |send| send.bytes()));
-        });
-        let guard = self.agree(comm, guard, || Terms::new(CollOp::Allgather, block))?;
-        drop(guard);
-        let plan = calling.plan;
-        let mut outcome = Outcome::default();
-        if let Some(send) = &send {
-            copy_own(recv.part(link.rank as u64 * block, block), send, &mut outcome)?;
-        }
-        if link.size == 1 || block == 0 {
-            return outcome.end();
-        }
-        if link.size == 2 {
-            exchange(link, send, recv, block, &mut outcome)?;
-        } else if !plan.short_allgather(whole) {
-            direct(link, send, recv, &mut outcome)?;
-        } else if plan.flat() {
-            through_rank_0(link, recv, block, &mut outcome)?;
-        } else {
-            bruck(link, recv, block, &mut outcome)?;
-        }
-        outcome.end()
+    pub fn allgather(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>) -> Result<()> {
+        let send = send.map_or(Buffers::InPlace, Buffers::one);
+        let recv = Buffers::Whole { buffer: recv, blocks: comm.size() };
+        self.block(comm, CollCall::new(CollOp::Allgather, send, recv))
     }
 }
 
-/// Every process sends its block to every other one.
-#[allow(clippy::needless_late_init)] // the own block is declared first, so that it outlives what borrows it
-fn direct(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
-    let (own, out);
-    let mut pending = link.pending();
-    own = each_block(link, recv, |rank, piece| link.irecv(&mut pending, rank, piece))?;
-    // From the send buffer if there is one: it was not just written, so the others read it from their own caches.
-    out = send.unwrap_or(own.as_send());
-    link.others().try_for_each(|rank| link.isend(&mut pending, rank, out.clone()))?;
-    link.wait_all(pending, outcome)
+/// The steps of an allgather of equal blocks.
+pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    let (team, block) = (shape.team, shape.recv_block(0).bytes);
+    if team.size > 2 && block > 0 && shape.plan.short_allgather(shape.bytes) {
+        if !shape.send.in_place() {
+            steps.copy(shape.send.whole(Place::Send), shape.recv_block(team.rank))?;
+        }
+        return if shape.plan.flat() { through_rank_0(shape, steps) } else { bruck(shape, steps) };
+    }
+    direct(shape, steps)
 }
 
-/// Two processes exchange their blocks.
-fn exchange(
-    link: Link<'_>,
-    send: Option<SendBuf<'_>>,
-    recv: RecvBuf<'_>,
-    block: u64,
-    outcome: &mut Outcome,
-) -> Result<()> {
-    let (first, second) = recv.split_at(block);
-    let (own, other) = if link.rank == 0 { (first, second) } else { (second, first) };
-    outcome.record_data_error(link.exchange(1 - link.rank, send.unwrap_or(own.as_send()), 1 - link.rank, other))
+/// Every process sends its block to every other one; blocks may have any lengths.
+pub(crate) fn direct<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    let (team, own) = (shape.team, shape.recv_block(shape.team.rank));
+    // From the send buffer if there is one: it was not just written, so the others read it from their own caches.
+    let out = match shape.send.in_place() {
+        true => own,
+        false => shape.send.whole(Place::Send),
+    };
+    if shape.recv.bytes() == 0 {
+        return if shape.send.in_place() { Ok(()) } else { steps.copy(out, own) };
+    }
+    if team.size == 2 && shape.is_sent(out) {
+        steps.send(1 - team.rank, out)?;
+    }
+    for source in team.others() {
+        let block = shape.recv_block(source);
+        if shape.is_sent(block) {
+            steps.receive(source, block)?;
+        }
+    }
+    if team.size > 2 && shape.is_sent(out) {
+        team.others().try_for_each(|dest| steps.send(dest, out))?;
+    }
+    if !shape.send.in_place() {
+        steps.copy(out, own)?;
+    }
+    steps.round()
 }
 
 /// Rank 0 collects the blocks and broadcasts the whole; the other processes wait once.
-pub(crate) fn through_rank_0(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
-    if link.rank == 0 {
-        collect(link, None, recv.reborrow(), outcome)?;
+fn through_rank_0<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    let team = shape.team;
+    if team.rank == 0 {
+        team.others().try_for_each(|source| steps.receive(source, shape.recv_block(source)))?;
+        steps.received()?;
     } else {
-        link.send(0, recv.part(link.rank as u64 * block, block).as_send())?;
+        steps.send(0, shape.recv_block(team.rank))?;
+        // The broadcast overwrites the block.
+        steps.round()?;
     }
-    broadcast_over(link, recv, 0, true, outcome)
+    broadcast(steps, team, shape.recv.whole(Place::Recv), 0, true)
 }
 
 /// In log2(n) steps, each of which doubles the number of blocks that a process has: its own and those behind it.
-fn bruck(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
-    let Link { rank, size, .. } = link;
-    let mut scratch = Scratch::new(recv.bytes())?;
-    let blocks = scratch.bytes();
-    let bytes = |count: u32| (count as u64 * block) as usize;
-    recv.part(rank as u64 * block, block).pack(0, &mut blocks[..bytes(1)]);
+fn bruck<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    let (rank, size) = (shape.team.rank, shape.team.size);
+    let blocks = steps.bytes(VALUE, shape.recv.bytes())?;
+    let block = blocks.bytes / u64::from(size);
+    let some = |first: u32, count: u32| blocks.part(u64::from(first) * block, u64::from(count) * block);
+    steps.copy(shape.recv_block(rank), some(0, 1))?;
     let mut have = 1;
     while have < size {
         let more = have.min(size - have);
-        let (known, coming) = blocks.split_at_mut(bytes(have));
-        let out = SendBuf::from_slice(&known[..bytes(more)]);
-        let into = RecvBuf::from_slice(&mut coming[..bytes(more)]);
-        outcome.record_data_error(link.exchange((rank + size - have) % size, out, (rank + have) % size, into))?;
+        steps.send((rank + size - have) % size, some(0, more))?;
+        steps.receive((rank + have) % size, some(have, more))?;
+        steps.round()?;
         have += more;
     }
-    for (step, data) in blocks.chunks(bytes(1)).enumerate().skip(1) {
-        recv.unpack(((rank + step as u32) % size) as u64 * block, data);
-    }
-    Ok(())
+    (1..size).try_for_each(|step| steps.copy(some(step, 1), shape.recv_block((rank + step) % size)))
 }

@@ -2,19 +2,22 @@
 //!
 //! Processes that compute the same result do so in the same order, so that it is bitwise equal.
 
-use mpi_comm::{Comm, Outcome};
+use mpi_comm::Comm;
 use mpi_core::Guard;
-use mpi_core::abi::MPI_SUM;
+use mpi_core::abi::{MPI_ERR_INTERN, MPI_SUM};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
-use mpi_errors::Result;
+use mpi_errors::{Error, Result};
 
 use crate::agreement::Terms;
+use crate::call::{CollCall, Prepared};
 use crate::coll_op::CollOp;
-use crate::link::{ALLREDUCE, Link};
+use crate::link::Link;
+use crate::memory::Buffers;
 use crate::op::{Op, Reducer};
-use crate::partial::{Partial, elements_mut, in_scratch, needs_scratch};
 use crate::plan::Plan;
-use crate::scratch::Scratch;
+use crate::reduce::{Reducing, copy_unless_same};
+use crate::shape::Shape;
+use crate::steps::{OTHER, Span, Steps, Team};
 use crate::{Collectives, Reduction, split};
 
 impl Collectives {
@@ -38,36 +41,6 @@ impl Collectives {
         guard: Guard<'a>,
         comm: &'a Comm,
         send: Option<SendBuf<'_>>,
-        mut recv: RecvBuf<'_>,
-        what: &Reduction<'_>,
-    ) -> Result<()> {
-        if needs_scratch(what.datatype, &mut recv) {
-            drop(guard);
-            return self.allreduce_in_scratch(comm, send, recv, what);
-        }
-        self.allreduce_in_place(guard, comm, send, recv, what)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn allreduce_in_scratch(
-        &self,
-        comm: &Comm,
-        send: Option<SendBuf<'_>>,
-        recv: RecvBuf<'_>,
-        what: &Reduction<'_>,
-    ) -> Result<()> {
-        in_scratch(send, recv, what, |inside| self.allreduce_in_place(self.engine.lock(), comm, None, inside, what))
-    }
-
-    /// As [`Collectives::allreduce`], where the elements may be combined in the receive buffer. A separate function,
-    /// because one that calls itself is not inlined.
-    #[inline(always)]
-    fn allreduce_in_place<'a>(
-        &'a self,
-        guard: Guard<'a>,
-        comm: &'a Comm,
-        send: Option<SendBuf<'_>>,
         recv: RecvBuf<'_>,
         what: &Reduction<'_>,
     ) -> Result<()> {
@@ -78,60 +51,40 @@ impl Collectives {
             it.allreduce_bytes.add(bytes);
         });
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Allreduce, bytes).reducing(what))?;
-        let link = self.link(comm, ALLREDUCE);
+        let link = self.link(comm, CollOp::Allreduce.tag());
         let plan = calling.plan;
         if link.size == 2 && bytes <= PAIR_BYTES as u64 && what.datatype.is_contiguous() && !plan.split(bytes) {
             return pair(link, guard, send, recv, &reducer, what.count);
         }
         drop(guard);
-        self.allreduce_of_many(link, send, recv, &reducer, what, plan)
+        self.allreduce_of_many(comm, send, recv, what, plan)
     }
 
     /// Sums each element over all processes, for the library itself; no variable counts the call.
     pub fn sum(&self, comm: &Comm, values: &mut [u64]) -> Result<()> {
-        let link = self.link(comm, ALLREDUCE);
+        let link = self.link(comm, CollOp::Allreduce.tag());
         let op = Op::predefined(MPI_SUM).expect("a predefined operation");
         let what = Reduction { op, datatype: u64::datatype(), handle: u64::HANDLE, count: values.len() as u64 };
         let (reducer, recv) = (op.on(what.datatype, what.handle)?, RecvBuf::from_slice(values));
         if link.size == 2 && recv.bytes() <= PAIR_BYTES as u64 {
             return pair(link, self.engine.lock(), None, recv, &reducer, what.count);
         }
-        self.allreduce_of_many(link, None, recv, &reducer, &what, self.plan(comm, CollOp::Allreduce))
+        self.allreduce_of_many(comm, None, recv, &what, self.plan(comm, CollOp::Allreduce))
     }
 
     #[inline(never)]
     fn allreduce_of_many(
         &self,
-        link: Link<'_>,
+        comm: &Comm,
         send: Option<SendBuf<'_>>,
-        mut recv: RecvBuf<'_>,
-        reducer: &Reducer<'_>,
+        recv: RecvBuf<'_>,
         what: &Reduction<'_>,
         plan: Plan,
     ) -> Result<()> {
-        let mut outcome = Outcome::default();
-        if plan.split(recv.bytes()) {
-            split::allreduce(link, send, recv, reducer, what, &mut outcome)?;
-            return outcome.end();
-        }
-        if let Some(send) = &send {
-            recv.copy_from(send);
-        }
-        if link.size == 1 || recv.bytes() == 0 {
-            return Ok(());
-        }
-        let value = elements_mut(&mut recv)?;
-        let mut scratch = Scratch::elements(what.datatype, what.count)?;
-        let mut partial = Partial::new(reducer, what.datatype, what.count, value, scratch.bytes());
-        if link.size == 2 {
-            exchange(link, 1 - link.rank, &mut partial, &mut outcome)?;
-        } else if plan.flat() {
-            through_rank_0(link, &mut partial, &mut outcome)?;
-        } else {
-            doubling(link, &mut partial, &mut outcome)?;
-        }
-        partial.settle();
-        outcome.end()
+        let send = send.map_or(Buffers::InPlace, Buffers::one);
+        let call = CollCall::new(CollOp::Allreduce, send, Buffers::one(recv)).reducing(what);
+        let Prepared { shape, memory, .. } = self.prepare(comm, call)?;
+        self.carry_out(comm, &Shape { plan, ..shape }, memory, Some(what))
     }
 }
 
@@ -159,7 +112,7 @@ fn pair(
     let mut theirs = Theirs([0; PAIR_BYTES]);
     let theirs = &mut theirs.0[..recv.bytes() as usize];
     link.exchange_with(guard, partner, recv.as_send(), partner, RecvBuf::from_slice(theirs))?;
-    let own = elements_mut(&mut recv)?;
+    let Some(own) = recv.native_mut() else { return Err(no_elements()) };
     if link.rank == 0 {
         reducer.apply(own, theirs, count);
         own.copy_from_slice(theirs);
@@ -169,56 +122,111 @@ fn pair(
     Ok(())
 }
 
-/// Two processes, each with the result of its group, exchange the results.
-#[inline]
-fn exchange(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
-    let (value, incoming) = partial.both();
-    outcome.record_data_error(link.exchange(partner, value, partner, incoming))?;
-    if partner > link.rank {
-        partial.absorb_higher();
-    } else {
-        partial.absorb_lower();
-    }
-    Ok(())
+/// A buffer whose elements are not combined where they are: not for types without gaps.
+#[cold]
+fn no_elements() -> Error {
+    Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")
 }
 
-/// Rank 0 combines, then sends the result to all; the other processes wait once.
-fn through_rank_0(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
-    if link.rank != 0 {
-        link.send(0, partial.value())?;
-        return outcome.record_data_error(link.recv(0, partial.value_mut()));
+/// The steps of a reduction for all.
+pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    if shape.combining().bytes() == 0 {
+        return Ok(());
     }
-    for source in 1..link.size {
-        outcome.record_data_error(link.recv(source, partial.incoming()))?;
-        partial.absorb(true);
-    }
-    (1..link.size).try_for_each(|dest| link.send(dest, partial.value()))
+    let (own, value) = shape.operands(steps)?;
+    let call = Reducing { team: shape.team, what: shape.combining(), plan: shape.plan };
+    call.to_all(steps, own, value)?;
+    shape.deliver(steps, value)
 }
 
-/// Recursive doubling. When the size is no power of two, the first
-/// processes are paired, and one of each pair takes part for both.
-fn doubling(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
-    let power = 1 << link.size.ilog2();
-    let paired = 2 * (link.size - power);
-    let rank = link.rank;
-    if rank < paired && rank.is_multiple_of(2) {
-        link.send(rank + 1, partial.value())?;
-        return outcome.record_data_error(link.recv(rank + 1, partial.value_mut()));
+impl Reducing {
+    /// Combines the contributions `own` in rank order; all get the result in `value`, in which elements may be combined,
+    /// and which may be the place of the contribution.
+    pub fn to_all<S: Steps>(&self, steps: &mut S, own: Span, value: Span) -> Result<()> {
+        if self.team.size > 1 && self.plan.split(self.what.bytes()) {
+            return split::allreduce(self, steps, own, value);
+        }
+        copy_unless_same(steps, own, value)?;
+        if self.team.size == 1 {
+            return Ok(());
+        }
+        let mut parts = [value, Span::EMPTY];
+        if self.team.size > 2 && self.plan.flat() {
+            self.through_rank_0(steps, &mut parts)?;
+        } else {
+            self.doubling(steps, &mut parts)?;
+        }
+        copy_unless_same(steps, parts[0], value)
     }
-    if rank < paired {
-        outcome.record_data_error(link.recv(rank - 1, partial.incoming()))?;
-        partial.absorb_lower();
+
+    /// Rank 0 combines, then sends the result to all; the other processes wait once.
+    fn through_rank_0<S: Steps>(&self, steps: &mut S, parts: &mut [Span; 2]) -> Result<()> {
+        let Reducing { team, what, .. } = *self;
+        if team.rank != 0 {
+            steps.send(0, parts[0])?;
+            // The result overwrites the contribution.
+            steps.round()?;
+            steps.receive(0, parts[0])?;
+            return steps.round();
+        }
+        parts[1] = steps.elements(OTHER, what.count)?;
+        for source in 1..team.size {
+            steps.receive(source, parts[1])?;
+            steps.received()?;
+            if what.commutative {
+                steps.combine(parts[1], parts[0])?;
+            } else {
+                combine_higher(steps, parts)?;
+            }
+        }
+        (1..team.size).try_for_each(|dest| steps.send(dest, parts[0]))?;
+        steps.round()
     }
-    let place = if rank < paired { rank / 2 } else { rank - paired / 2 };
-    let mut bit = 1;
-    while bit < power {
-        let other = place ^ bit;
-        let partner = if other < paired / 2 { 2 * other + 1 } else { other + paired / 2 };
-        exchange(link, partner, partial, outcome)?;
-        bit *= 2;
+
+    /// Recursive doubling. When the size is no power of two, the first processes are paired, and one of each pair takes
+    /// part for both.
+    fn doubling<S: Steps>(&self, steps: &mut S, parts: &mut [Span; 2]) -> Result<()> {
+        let Reducing { team: Team { rank, size }, what, .. } = *self;
+        let power = 1 << size.ilog2();
+        let paired = 2 * (size - power);
+        if rank < paired && rank.is_multiple_of(2) {
+            steps.send(rank + 1, parts[0])?;
+            steps.round()?;
+            steps.receive(rank + 1, parts[0])?;
+            return steps.round();
+        }
+        parts[1] = steps.elements(OTHER, what.count)?;
+        if rank < paired {
+            steps.receive(rank - 1, parts[1])?;
+            steps.round()?;
+            steps.combine(parts[1], parts[0])?;
+        }
+        let place = if rank < paired { rank / 2 } else { rank - paired / 2 };
+        let mut bit = 1;
+        while bit < power {
+            let other = place ^ bit;
+            let partner = if other < paired / 2 { 2 * other + 1 } else { other + paired / 2 };
+            steps.send(partner, parts[0])?;
+            steps.receive(partner, parts[1])?;
+            steps.round()?;
+            // Both partners combine in the same order.
+            if partner > rank {
+                combine_higher(steps, parts)?;
+            } else {
+                steps.combine(parts[1], parts[0])?;
+            }
+            bit *= 2;
+        }
+        if rank < paired {
+            steps.send(rank - 1, parts[0])?;
+        }
+        steps.round()
     }
-    if rank < paired {
-        link.send(rank - 1, partial.value())?;
-    }
+}
+
+/// Combines a result with the contribution of higher ranks, in whose place the new result is: the two change roles.
+fn combine_higher<S: Steps>(steps: &mut S, parts: &mut [Span; 2]) -> Result<()> {
+    steps.combine(parts[0], parts[1])?;
+    parts.swap(0, 1);
     Ok(())
 }

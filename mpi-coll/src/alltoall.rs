@@ -1,63 +1,80 @@
 //! `MPI_Alltoall` (MPI-5.0, 6.8).
 
-use mpi_comm::{Comm, Outcome};
+use mpi_comm::Comm;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
-use crate::agreement::Terms;
+use crate::call::CollCall;
 use crate::coll_op::CollOp;
-use crate::gather::each_block;
-use crate::link::{ALLTOALL, Link};
-use crate::missing_buffer::copy_own;
+use crate::memory::Buffers;
 use crate::plan::SHORT;
-use crate::scratch::Scratch;
+use crate::shape::Shape;
+use crate::steps::{Span, Steps, VALUE};
 
 impl Collectives {
     /// Sends block i to rank i and receives rank i's block for this process into place i. Both buffers are the whole
     /// of as many blocks as there are processes. `None` for `send`: the blocks are taken out of `recv`.
     pub fn alltoall(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>) -> Result<()> {
-        let link = self.link(comm, ALLTOALL);
-        let bytes = send.as_ref().map_or(recv.bytes(), |send| send.bytes());
-        let (_calling, guard) = self.begin(comm, (CollOp::Alltoall, bytes), |it| {
-            it.alltoall_calls.incr();
-            it.alltoall_bytes.add(bytes);
-        });
-        let guard = self.agree(comm, guard, || Terms::new(CollOp::Alltoall, recv.bytes() / comm.size() as u64))?;
-        drop(guard);
-        if bytes == 0 && recv.bytes() == 0 {
-            return Ok(());
-        }
-        let mut outcome = Outcome::default();
-        match send {
-            Some(send) => exchange(link, &send, recv, &mut outcome)?,
-            None => {
-                let mut copy = Scratch::new(bytes)?;
-                recv.pack(0, copy.bytes());
-                exchange(link, &SendBuf::from_slice(copy.bytes()), recv, &mut outcome)?;
-            }
-        }
-        outcome.end()
+        let blocks = comm.size();
+        let send = send.map_or(Buffers::InPlace, |buffer| Buffers::Whole { buffer, blocks });
+        self.block(comm, CollCall::new(CollOp::Alltoall, send, Buffers::Whole { buffer: recv, blocks }))
     }
 }
 
-fn exchange(link: Link<'_>, send: &SendBuf<'_>, mut recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
-    let Link { rank: own, size, .. } = link;
-    let (out, into) = (send.bytes() / size as u64, recv.bytes() / size as u64);
-    let piece = |rank: u32| send.part(rank as u64 * out, out);
-    copy_own(recv.part(own as u64 * into, into), &piece(own), outcome)?;
-    if out.max(into) <= SHORT.min(link.engine.eager_bytes(&link.engine.lock(), link.context)) {
-        // Nearly all sends are complete at once, so they all come first; the receives follow one after the other.
-        let mut pending = link.pending();
-        link.others().try_for_each(|rank| link.isend(&mut pending, rank, piece(rank)))?;
-        for step in 1..size {
-            let source = (own + size - step) % size;
-            outcome.record_data_error(link.recv(source, recv.part(source as u64 * into, into)))?;
-        }
-        return link.wait_all(pending, outcome);
+/// The steps of an exchange of all with all, of blocks of any lengths and types.
+pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    let team = shape.team;
+    if shape.send.bytes() == 0 && shape.recv.bytes() == 0 {
+        return Ok(());
     }
-    let mut pending = link.pending();
-    each_block(link, recv, |rank, block| link.irecv(&mut pending, rank, block))?;
-    link.others().try_for_each(|rank| link.isend(&mut pending, rank, piece(rank)))?;
-    link.wait_all(pending, outcome)
+    let kept = match shape.send.in_place() {
+        true => keep(shape, steps)?,
+        false => Vec::new(),
+    };
+    let out = |rank: u32| kept.get(rank as usize).copied().unwrap_or_else(|| shape.send_block(rank));
+    // Short sends are complete at once, so they come first and the receives need not be posted.
+    let short = team.others().all(|rank| out(rank).bytes.max(shape.recv_block(rank).bytes) <= SHORT);
+    if short {
+        send_all(shape, steps, out)?;
+    }
+    // From the nearest process before this one on: those that send to it first.
+    for step in 1..team.size {
+        let source = (team.rank + team.size - step) % team.size;
+        let block = shape.recv_block(source);
+        if shape.is_sent(block) {
+            steps.receive(source, block)?;
+        }
+    }
+    if !short {
+        send_all(shape, steps, out)?;
+    }
+    if kept.is_empty() {
+        steps.copy(shape.send_block(team.rank), shape.recv_block(team.rank))?;
+    }
+    steps.round()
+}
+
+fn send_all<S: Steps>(shape: &Shape<'_>, steps: &mut S, out: impl Fn(u32) -> Span) -> Result<()> {
+    for dest in shape.team.others() {
+        let block = out(dest);
+        if shape.is_sent(block) {
+            steps.send(dest, block)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies the blocks of the receive buffer, which are sent, and returns where they are.
+fn keep<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<Vec<Span>> {
+    let copy = steps.bytes(VALUE, shape.recv.bytes())?;
+    let (mut at, mut blocks) = (0, Vec::with_capacity(shape.peers as usize));
+    for rank in 0..shape.peers {
+        let block = shape.recv_block(rank);
+        let part = copy.part(at, block.bytes);
+        steps.copy(block, part)?;
+        blocks.push(part);
+        at += block.bytes;
+    }
+    Ok(blocks)
 }

@@ -8,8 +8,10 @@ use mpi_errors::Result;
 use crate::Collectives;
 use crate::agreement::Terms;
 use crate::coll_op::CollOp;
-use crate::link::{BARRIER, Link};
+use crate::memory::{Buffers, Memory};
 use crate::plan::Plan;
+use crate::run::Run;
+use crate::steps::{Span, Steps, Team};
 
 impl Collectives {
     /// Returns once every process of the communicator has called it.
@@ -33,7 +35,7 @@ impl Collectives {
 
     #[inline]
     fn wait_for_all(&self, comm: &Comm, guard: Guard<'_>, plan: Plan) -> Result<()> {
-        let link = self.link(comm, BARRIER);
+        let link = self.link(comm, CollOp::Barrier.tag());
         match link.size {
             1 => Ok(()),
             2 => {
@@ -43,30 +45,42 @@ impl Collectives {
             }
             _ => {
                 drop(guard);
-                if plan.flat() { through_rank_0(link) } else { dissemination(link) }
+                let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::Absent), None);
+                steps(&mut run, Team { rank: link.rank, size: link.size }, plan.flat())?;
+                run.end()
             }
         }
     }
 }
 
-/// Two messages per process, and for all but rank 0 one wait.
-fn through_rank_0(link: Link<'_>) -> Result<()> {
-    if link.rank != 0 {
-        link.send(0, SendBuf::empty())?;
-        return link.recv(0, RecvBuf::empty());
+/// The steps of a barrier: through rank 0 or by dissemination.
+pub(crate) fn steps<S: Steps>(steps: &mut S, team: Team, flat: bool) -> Result<()> {
+    match flat {
+        true => through_rank_0(steps, team),
+        false => dissemination(steps, team),
     }
-    (1..link.size).try_for_each(|rank| link.recv(rank, RecvBuf::empty()))?;
-    (1..link.size).try_for_each(|rank| link.send(rank, SendBuf::empty()))
+}
+
+/// Two messages per process, and for all but rank 0 one wait.
+fn through_rank_0<S: Steps>(steps: &mut S, team: Team) -> Result<()> {
+    if team.rank != 0 {
+        steps.send(0, Span::EMPTY)?;
+        steps.receive(0, Span::EMPTY)?;
+        return steps.round();
+    }
+    (1..team.size).try_for_each(|rank| steps.receive(rank, Span::EMPTY))?;
+    steps.round()?;
+    (1..team.size).try_for_each(|rank| steps.send(rank, Span::EMPTY))?;
+    steps.round()
 }
 
 /// After step k, the 2^k processes before each process have reached the barrier.
-fn dissemination(link: Link<'_>) -> Result<()> {
+fn dissemination<S: Steps>(steps: &mut S, team: Team) -> Result<()> {
     let mut distance = 1;
-    while distance < link.size {
-        let dest = (link.rank + distance) % link.size;
-        let source = (link.rank + link.size - distance) % link.size;
-        link.send(dest, SendBuf::empty())?;
-        link.recv(source, RecvBuf::empty())?;
+    while distance < team.size {
+        steps.send((team.rank + distance) % team.size, Span::EMPTY)?;
+        steps.receive((team.rank + team.size - distance) % team.size, Span::EMPTY)?;
+        steps.round()?;
         distance *= 2;
     }
     Ok(())

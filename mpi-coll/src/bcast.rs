@@ -1,16 +1,18 @@
 //! `MPI_Bcast` (MPI-5.0, 6.4).
 
-use mpi_comm::{Comm, Outcome};
+use mpi_comm::Comm;
 use mpi_core::Guard;
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_datatype::RecvBuf;
 use mpi_errors::Result;
-use smallvec::SmallVec;
 
 use crate::Collectives;
 use crate::agreement::Terms;
 use crate::coll_op::CollOp;
-use crate::link::{BCAST, Link};
+use crate::memory::{Buffers, Memory};
 use crate::plan::SHORT;
+use crate::run::Run;
+use crate::shape::Shape;
+use crate::steps::{Place, Span, Steps, Team};
 
 impl Collectives {
     /// Copies `root`'s buffer into those of all other processes.
@@ -31,7 +33,7 @@ impl Collectives {
         if comm.size() == 1 || bytes == 0 {
             return Ok(());
         }
-        let link = self.link(comm, BCAST);
+        let link = self.link(comm, CollOp::Bcast.tag());
         if link.size == 2 {
             return match link.rank == root {
                 true => link.send_with(guard, 1 - root, buffer.as_send()),
@@ -40,51 +42,46 @@ impl Collectives {
         }
         drop(guard);
         let flat = if bytes <= SHORT { calling.plan.flat_bcast() } else { calling.plan.flat_long_bcast() };
-        let mut outcome = Outcome::default();
-        broadcast_over(link, buffer, root, flat, &mut outcome)?;
-        outcome.end()
+        let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::one(buffer)), None);
+        let data = Span { place: Place::Recv, piece: 0, at: 0, bytes };
+        broadcast(&mut run, Team { rank: link.rank, size: link.size }, data, root, flat)?;
+        run.end()
     }
 }
 
-/// The broadcast without its scope, also as the second half of other collectives.
-#[inline]
-pub(crate) fn broadcast_over(
-    link: Link<'_>,
-    mut buffer: RecvBuf<'_>,
-    root: u32,
-    flat: bool,
-    outcome: &mut Outcome,
-) -> Result<()> {
-    if flat {
-        if link.rank != root {
-            return outcome.record_data_error(link.recv(root, buffer));
-        }
-        return send_to_all(link, &buffer.as_send(), link.others());
+/// The steps of a broadcast.
+pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    if shape.team.size == 1 || shape.bytes == 0 {
+        return Ok(());
     }
-    let place = (link.rank + link.size - root) % link.size;
+    let flat = if shape.bytes <= SHORT { shape.plan.flat_bcast() } else { shape.plan.flat_long_bcast() };
+    broadcast(steps, shape.team, shape.recv.whole(Place::Recv), shape.root_rank(), flat)
+}
+
+/// A broadcast of any data, also as a part of other operations.
+#[inline]
+pub(crate) fn broadcast<S: Steps>(steps: &mut S, team: Team, data: Span, root: u32, flat: bool) -> Result<()> {
+    let place = (team.rank + team.size - root) % team.size;
+    if flat {
+        match place {
+            0 => team.others().try_for_each(|rank| steps.send(rank, data))?,
+            _ => steps.receive(root, data)?,
+        }
+        return steps.round();
+    }
     if place != 0 {
         let parent = place & (place - 1);
-        outcome.record_data_error(link.recv((parent + root) % link.size, buffer.reborrow()))?;
+        steps.receive((parent + root) % team.size, data)?;
+        steps.received()?;
     }
     // The children of a place add one bit below its lowest; the largest subtree begins first.
-    let limit = if place == 0 { link.size.next_power_of_two() } else { place & place.wrapping_neg() };
-    let mut children: SmallVec<[u32; 8]> = SmallVec::new();
+    let limit = if place == 0 { team.size.next_power_of_two() } else { place & place.wrapping_neg() };
     let mut bit = limit >> 1;
     while bit > 0 {
-        if place + bit < link.size {
-            children.push((place + bit + root) % link.size);
+        if place + bit < team.size {
+            steps.send((place + bit + root) % team.size, data)?;
         }
         bit >>= 1;
     }
-    send_to_all(link, &buffer.as_send(), children.into_iter())
-}
-
-#[inline]
-fn send_to_all(link: Link<'_>, buffer: &SendBuf<'_>, mut ranks: impl Iterator<Item = u32>) -> Result<()> {
-    if buffer.bytes() <= SHORT {
-        return ranks.try_for_each(|rank| link.send(rank, buffer.clone()));
-    }
-    let mut pending = link.pending();
-    ranks.try_for_each(|rank| link.isend(&mut pending, rank, buffer.clone()))?;
-    link.wait_all(pending, &mut Outcome::default())
+    steps.round()
 }

@@ -4,14 +4,18 @@
 //! call is dropped first, so that the value may take the lock.
 //! Not here: counting calls and bytes (`instruments`), choosing algorithms (`plan`).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use mpi_comm::Comm;
-use mpi_p2p::Doing;
+use mpi_core::Guard;
+use mpi_p2p::{Doing, Engine};
 use mpi_t::{SourceDef, TError, TResult};
 
 use crate::Collectives;
-use crate::coll_op::CollOp;
+use crate::algorithms::Chosen;
+use crate::coll_op::{CollOp, Form};
+use crate::instruments::CollInstruments;
 use crate::plan::Plan;
 
 static SOURCE: SourceDef = SourceDef {
@@ -24,10 +28,12 @@ mpi_t::events! {
     /// gather, 5 scatter, 6 allgather, 7 alltoall; algorithms 0 alone, 1 two processes directly, 2 through one process,
     /// 3 tree, 4 split among all, 5 all with all.
     pub struct CollEvents: Comm, from: SOURCE {
-        /// A collective call began: its operation and algorithm by number, and the bytes that its instruments count.
+        /// A collective call began, or an operation that does not block was started: its operation and algorithm by
+        /// number, and the bytes by which the algorithm was chosen.
         pub begun(operation: i32, algorithm: i32, bytes: u64) =
             { name: "coll_begin", category: "coll.events", at: MpiRestricted },
-        /// A collective call ended: its operation and algorithm by number, and its duration in nanoseconds.
+        /// A collective call ended, or an operation that does not block is complete: its operation and algorithm by
+        /// number, and its duration in nanoseconds.
         pub ended(operation: i32, algorithm: i32, nanoseconds: u64) =
             { name: "coll_end", category: "coll.events", at: None },
     }
@@ -113,6 +119,64 @@ impl<'a> CallScope<'a> {
         }
         let algorithm = self.plan.algorithm(self.which, self.bytes) as i32;
         self.coll.events.ended.emit_for(|| (key(self.comm), (self.which as i32, algorithm, took)));
+    }
+}
+
+/// The variables and events of an operation that does not block.
+pub(crate) struct Calling {
+    which: CollOp,
+    form: Form,
+    /// The bytes by which its plan chose, and those that are counted.
+    bytes: (u64, u64),
+    plan: Plan,
+    /// The communicator's key in the registrations of tools.
+    key: usize,
+    instruments: &'static CollInstruments,
+    events: &'static CollEvents,
+    chosen: Chosen,
+    under_way: Arc<UnderWay>,
+}
+
+impl Calling {
+    /// Those of an operation on `bytes` by which its plan chose, and that are counted.
+    pub fn new(
+        coll: &Collectives,
+        comm: &Comm,
+        (which, form): (CollOp, Form),
+        bytes: (u64, u64),
+        plan: Plan,
+    ) -> Calling {
+        let Collectives { instruments, events, chosen, under_way, .. } = coll;
+        let under_way = under_way.clone();
+        Calling { which, form, bytes, plan, key: key(comm), instruments, events, chosen: *chosen, under_way }
+    }
+
+    /// The operation begins; for the holder of the process lock. Returns the time, or 0 when no tool needs it.
+    pub fn begin(&self, engine: &Engine) -> u64 {
+        let Calling { which, plan, bytes: (bytes, counted), .. } = *self;
+        self.instruments.count(which, self.form, counted);
+        self.under_way.more(engine.process_lock().is_multiple());
+        if self.chosen.is_watched(which) {
+            self.chosen.record(which, bytes, plan);
+        }
+        if !mpi_t::any_callback_registered() {
+            return 0;
+        }
+        let algorithm = plan.algorithm(which, bytes) as i32;
+        self.events.begun.emit_for(|| (self.key, (which as i32, algorithm, bytes)));
+        mpi_t::now_ns()
+    }
+
+    /// The operation has ended; releases the lock for the event.
+    pub fn end(&self, engine: &Engine, guard: &mut Guard<'_>, began: u64) {
+        self.under_way.less(engine.process_lock().is_multiple());
+        if began == 0 {
+            return;
+        }
+        let took = mpi_t::now_ns().saturating_sub(began);
+        let algorithm = self.plan.algorithm(self.which, self.bytes.0) as i32;
+        let emit = || self.events.ended.emit_for(|| (self.key, (self.which as i32, algorithm, took)));
+        engine.unlocked(guard, emit);
     }
 }
 

@@ -1,81 +1,54 @@
 //! `MPI_Gather` (MPI-5.0, 6.5).
 
-use mpi_comm::{Comm, Outcome};
+use mpi_comm::Comm;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
-use crate::agreement::Terms;
+use crate::call::CollCall;
 use crate::coll_op::CollOp;
-use crate::link::{GATHER, Link};
-use crate::missing_buffer::{absent_at_root, copy_own, in_place_elsewhere};
+use crate::memory::Buffers;
+use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
+use crate::shape::Shape;
+use crate::steps::{Place, Steps};
 
 impl Collectives {
     /// Collects the blocks of all processes at `root`, in rank order. `recv`, needed at the root only, is the whole of
     /// as many blocks as there are processes. `None` for `send`, at the root only: its block is already in its place.
     pub fn gather(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: Option<RecvBuf<'_>>, root: u32) -> Result<()> {
-        let recv = if comm.rank == root { recv } else { None };
-        let block = match (&send, &recv) {
-            (Some(send), _) => send.bytes(),
-            (None, Some(recv)) => recv.bytes() / comm.size() as u64,
-            (None, None) => return Err(in_place_elsewhere("sendbuf")),
+        let at_root = comm.rank == root;
+        let recv = match recv {
+            Some(buffer) if at_root => Buffers::Whole { buffer, blocks: comm.size() },
+            None if at_root => return Err(absent_at_root("recvbuf")),
+            _ => Buffers::Absent,
         };
-        let (_calling, guard) = self.begin(comm, (CollOp::Gather, block), |it| {
-            it.gather_calls.incr();
-            it.gather_bytes.add(block);
-        });
-        let guard = self.agree(comm, guard, || {
-            let whole = recv.as_ref().map(|recv| recv.bytes() / comm.size() as u64);
-            Terms::new(CollOp::Gather, whole.unwrap_or(block)).root(root)
-        })?;
-        drop(guard);
-        let link = self.link(comm, GATHER);
-        let mut outcome = Outcome::default();
-        match (send, recv) {
-            (send, Some(recv)) => collect(link, send, recv, &mut outcome)?,
-            (Some(_), None) if comm.rank == root => return Err(absent_at_root("recvbuf")),
-            (Some(send), None) if block > 0 => link.send(root, send)?,
-            _ => {}
-        }
-        outcome.end()
+        let send = match send {
+            Some(send) => Buffers::one(send),
+            None if at_root => Buffers::InPlace,
+            None => return Err(in_place_elsewhere("sendbuf")),
+        };
+        self.block(comm, CollCall::new(CollOp::Gather, send, recv).rooted(root))
     }
 }
 
-/// The root's side, also as the first half of other collectives: receives the blocks of all others into their places.
-pub(crate) fn collect(
-    link: Link<'_>,
-    send: Option<SendBuf<'_>>,
-    mut recv: RecvBuf<'_>,
-    outcome: &mut Outcome,
-) -> Result<()> {
-    let block = recv.bytes() / link.size as u64;
-    if let Some(send) = &send {
-        copy_own(recv.part(link.rank as u64 * block, block), send, outcome)?;
-    }
-    if block == 0 {
-        return Ok(());
-    }
-    let mut pending = link.pending();
-    each_block(link, recv, |rank, piece| link.irecv(&mut pending, rank, piece))?;
-    link.wait_all(pending, outcome)
-}
-
-/// Passes the block of each other process to `take`, and returns this one's.
-pub(crate) fn each_block<'b>(
-    link: Link<'_>,
-    mut whole: RecvBuf<'b>,
-    mut take: impl FnMut(u32, RecvBuf<'b>) -> Result<()>,
-) -> Result<RecvBuf<'b>> {
-    let block = whole.bytes() / link.size as u64;
-    let mut own = RecvBuf::empty();
-    for rank in 0..link.size {
-        let (piece, rest) = whole.split_at(block);
-        if rank == link.rank {
-            own = piece;
-        } else {
-            take(rank, piece)?;
+/// The steps of a gather: every process sends its block to the root.
+pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    let (rank, root) = (shape.team.rank, shape.root_rank());
+    if rank != root {
+        let own = shape.send.whole(Place::Send);
+        if own.bytes > 0 {
+            steps.send(root, own)?;
         }
-        whole = rest;
+        return steps.round();
     }
-    Ok(own)
+    if !shape.send.in_place() {
+        steps.copy(shape.send.whole(Place::Send), shape.recv_block(rank))?;
+    }
+    for source in shape.team.others() {
+        let block = shape.recv_block(source);
+        if block.bytes > 0 {
+            steps.receive(source, block)?;
+        }
+    }
+    steps.round()
 }

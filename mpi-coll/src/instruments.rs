@@ -6,10 +6,11 @@
 use mpi_t::Verbosity::UserDetail;
 use mpi_t::{Aggregate, Counter, WatchedTimer};
 
-use crate::coll_op::{CollOp, for_each_operation};
+use crate::coll_op::{CollOp, Form, for_each_operation};
 
 macro_rules! variables {
-    ($($op:ident $number:literal $calls:ident $time:ident $word:ident $function:literal,)+) => {
+    ($($op:ident $number:literal $word:ident { $calls:ident $icalls:ident $starts:ident $time:ident }
+        [$function:literal $ifunction:literal $init:literal] { $($bytes:ident $what:literal $more:literal)? },)+) => {
         mpi_t::instruments! {
             /// The collective calls of one process.
             pub struct CollInstruments: NoObject {
@@ -19,28 +20,27 @@ macro_rules! variables {
                         { name: concat!("coll_", stringify!($calls)), class: Counter, type: u64, unit: "calls",
                           category: "coll.calls" },
                 )+
-                /// Bytes of data in the buffers of MPI_Bcast, added when the call begins.
-                pub bcast_bytes: Aggregate =
-                    { name: "coll_bcast_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Reduce, added when the call begins.
-                pub reduce_bytes: Aggregate =
-                    { name: "coll_reduce_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Allreduce, added when the call begins.
-                pub allreduce_bytes: Aggregate =
-                    { name: "coll_allreduce_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Gather, added when the call begins.
-                pub gather_bytes: Aggregate =
-                    { name: "coll_gather_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process received from MPI_Scatter, added when the call begins.
-                pub scatter_bytes: Aggregate =
-                    { name: "coll_scatter_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Allgather, added when the call begins.
-                pub allgather_bytes: Aggregate =
-                    { name: "coll_allgather_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Alltoall, those for itself included, added when
-                /// the call begins.
-                pub alltoall_bytes: Aggregate =
-                    { name: "coll_alltoall_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
+                $(
+                    #[doc = concat!(" Number of calls of ", $ifunction, ".")]
+                    pub $icalls: Counter =
+                        { name: concat!("coll_", stringify!($icalls)), class: Counter, type: u64, unit: "calls",
+                          category: "coll.calls" },
+                )+
+                $(
+                    #[doc = concat!(" Number of starts of requests that ", $init, " made.")]
+                    pub $starts: Counter =
+                        { name: concat!("coll_", stringify!($starts)), class: Counter, type: u64, unit: "starts",
+                          category: "coll.calls" },
+                )+
+                $($(
+                    #[doc = concat!(
+                        " Bytes of data ", $what, " ", $function, $more, ", added when the call begins. Non-blocking calls",
+                        " and starts of persistent requests count too."
+                    )]
+                    pub $bytes: Aggregate =
+                        { name: concat!("coll_", stringify!($bytes)), class: Aggregate, type: u64, unit: "bytes",
+                          category: "coll.data" },
+                )?)+
                 $(
                     #[doc = concat!(
                         " Time in seconds spent in calls of ", $function,
@@ -60,6 +60,20 @@ macro_rules! variables {
             pub(crate) fn timer(&'static self, which: CollOp) -> &'static WatchedTimer {
                 match which {
                     $(CollOp::$op => &self.$time,)+
+                }
+            }
+
+            /// Counts a call of an operation.
+            pub(crate) fn count(&self, which: CollOp, form: Form, bytes: u64) {
+                match which {
+                    $(CollOp::$op => {
+                        match form {
+                            Form::Blocking => self.$calls.incr(),
+                            Form::Nonblocking => self.$icalls.incr(),
+                            Form::Persistent => self.$starts.incr(),
+                        }
+                        $(self.$bytes.add(bytes);)?
+                    })+
                 }
             }
         }

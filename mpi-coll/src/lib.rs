@@ -22,40 +22,53 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod call;
 mod call_scope;
 mod coll_op;
+mod dispatch;
 mod gather;
 mod instruments;
 mod link;
+mod memory;
 mod missing_buffer;
 pub mod op;
-mod partial;
 mod plan;
+mod record;
 mod reduce;
+mod run;
 mod scatter;
 mod scratch;
+mod schedule;
 mod settings;
+mod shape;
 mod split;
+mod start;
+mod steps;
 
 use std::sync::Arc;
 
 use mpi_comm::Comm;
 use mpi_core::Guard;
 use mpi_datatype::Datatype;
-use mpi_p2p::Engine;
+use mpi_p2p::{Engine, SCHEDULES};
 use mpi_t::{InstrumentMemory, TResult};
 
 pub use algorithms::{AlgorithmCalls, LastAlgorithms};
+pub use call::CollCall;
 pub use call_scope::CollEvents;
+pub use coll_op::CollOp;
 pub use instruments::CollInstruments;
+pub use memory::Buffers;
 pub use op::{Builtin, Elements, Op, Reducer, UserFunction};
 pub use settings::CollSettings;
+pub use shape::Root;
 
 use algorithms::Chosen;
 use call_scope::{CallScope, UnderWay};
-use coll_op::CollOp;
+use coll_op::Form;
 use link::Link;
 use plan::Plan;
+use schedule::Schedules;
 
 /// The collective calls of one process. Thread-safe: threads may be in collectives of different communicators.
 ///
@@ -70,6 +83,7 @@ pub struct Collectives {
     settings: &'static CollSettings,
     events: &'static CollEvents,
     under_way: Arc<UnderWay>,
+    schedules: Arc<Schedules>,
     /// More processes than cores: a message costs a context switch.
     crowded: bool,
 }
@@ -93,7 +107,10 @@ impl Collectives {
     pub fn new(engine: Arc<Engine>, crowded: bool, memory: &dyn InstrumentMemory) -> Collectives {
         let (instruments, settings) = (CollInstruments::place(memory), CollSettings::new());
         let (chosen, events) = (Chosen::new(), CollEvents::new());
-        Collectives { engine, instruments, chosen, settings, events, under_way: Arc::default(), crowded }
+        let schedules = Arc::new(Schedules::new(engine.process_lock()));
+        engine.add_service(&mut engine.lock(), SCHEDULES, schedules.clone());
+        let under_way = Arc::default();
+        Collectives { engine, instruments, chosen, settings, events, under_way, schedules, crowded }
     }
 
     /// Performance variables of the collectives.

@@ -4,21 +4,14 @@
 //! the data of one for those of the other.
 //! Invariant: a receive that fails on its data has taken the message; the caller continues and reports the error later.
 
-use mpi_comm::{Outcome, PendingOps};
+use mpi_comm::{Expected, Outcome, PendingOps};
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_TRUNCATE};
 use mpi_core::{Guard, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
-use mpi_p2p::{Engine, Mode};
+use mpi_p2p::{Completion, Engine, Mode};
 
-pub(crate) const BARRIER: i32 = 1;
-pub(crate) const BCAST: i32 = 2;
-pub(crate) const REDUCE: i32 = 3;
-pub(crate) const ALLREDUCE: i32 = 4;
-pub(crate) const GATHER: i32 = 5;
-pub(crate) const SCATTER: i32 = 6;
-pub(crate) const ALLGATHER: i32 = 7;
-pub(crate) const ALLTOALL: i32 = 8;
+/// The tag of the comparison of calls; operations have the tags from 16 on (`CollOp::tag`).
 pub(crate) const CHECK: i32 = 9;
 
 /// Longer messages are sent and received by requests, to move in both directions at once.
@@ -35,16 +28,16 @@ pub(crate) struct Link<'a> {
 }
 
 impl<'a> Link<'a> {
-    /// Sends to a rank.
-    #[inline]
-    pub fn send(&self, dest: u32, buffer: SendBuf<'_>) -> Result<()> {
-        self.send_with(self.engine.lock(), dest, buffer)
-    }
-
     /// Sends to a rank, under a guard that the call holds already.
     #[inline]
     pub fn send_with(&self, guard: Guard<'_>, dest: u32, buffer: SendBuf<'_>) -> Result<()> {
         self.engine.send(guard, self.context, dest as i32, self.tag, buffer, Mode::Standard)
+    }
+
+    /// Sends if that is over at once; returns whether it did.
+    #[inline]
+    pub fn send_at_once(&self, dest: u32, buffer: &SendBuf<'_>) -> bool {
+        self.engine.send_at_once(&mut self.engine.lock(), self.context, dest as i32, self.tag, buffer)
     }
 
     /// Receives as many bytes as the buffer has from a rank.
@@ -62,12 +55,6 @@ impl<'a> Link<'a> {
             .recv(guard, self.context, source as i32, self.tag, buffer)
             .map_err(|failure| of_collective(failure.into()))?;
         check(source, expected, &status)
-    }
-
-    /// Sends to one rank and receives from another, or the same.
-    #[inline]
-    pub fn exchange(&self, dest: u32, out: SendBuf<'_>, source: u32, into: RecvBuf<'_>) -> Result<()> {
-        self.exchange_with(self.engine.lock(), dest, out, source, into)
     }
 
     /// Sends and receives under a guard that the call holds already.
@@ -123,22 +110,21 @@ impl<'a> Link<'a> {
     pub fn wait_all(&self, pending: PendingOps<'_, '_>, outcome: &mut Outcome) -> Result<()> {
         let mut fault = Ok(());
         pending.wait_all(|completion, expected| {
-            let result = match (completion.error, expected) {
-                (Some(error), _) => Err(of_collective(error)),
-                (None, Some(expected)) => check(expected.source, expected.bytes, &completion.status),
-                (None, None) => Ok(()),
-            };
+            let result = result_of(completion, expected);
             if fault.is_ok() {
                 fault = outcome.record_data_error(result);
             }
         })?;
         fault
     }
+}
 
-    /// All other ranks, beginning behind this one: so that not all processes begin with the same.
-    pub fn others(&self) -> impl Iterator<Item = u32> {
-        let (rank, size) = (self.rank, self.size);
-        (1..size).map(move |step| (rank + step) % size)
+/// The result of a message, which expected these data if it is a receive.
+pub(crate) fn result_of(completion: Completion, expected: Option<Expected>) -> Result<()> {
+    match (completion.error, expected) {
+        (Some(error), _) => Err(of_collective(error)),
+        (None, Some(expected)) => check(expected.source, expected.bytes, &completion.status),
+        (None, None) => Ok(()),
     }
 }
 

@@ -1,16 +1,16 @@
 //! `MPI_Reduce` (MPI-5.0, 6.9.1).
 
-use mpi_comm::{Comm, Outcome};
+use mpi_comm::Comm;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
-use crate::agreement::Terms;
+use crate::call::CollCall;
 use crate::coll_op::CollOp;
-use crate::link::{Link, REDUCE};
+use crate::memory::Buffers;
 use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
-use crate::op::Reducer;
-use crate::partial::{Partial, elements_mut, in_scratch, needs_scratch};
-use crate::scratch::Scratch;
+use crate::plan::Plan;
+use crate::shape::{Combining, Shape};
+use crate::steps::{OTHER, Place, Span, Steps, Team, VALUE};
 use crate::{Collectives, Reduction, split};
 
 impl Collectives {
@@ -25,137 +25,140 @@ impl Collectives {
         what: &Reduction<'_>,
         root: u32,
     ) -> Result<()> {
-        let reducer = what.op.on(what.datatype, what.handle)?;
-        let mut recv = if comm.rank == root { recv } else { None };
-        if recv.as_mut().is_some_and(|recv| needs_scratch(what.datatype, recv)) {
-            let recv = recv.expect("it is there");
-            return in_scratch(send, recv, what, |inside| self.reduce(comm, None, Some(inside), what, root));
-        }
-        let bytes = match (&send, &recv) {
-            (Some(send), _) => send.bytes(),
-            (None, Some(recv)) => recv.bytes(),
-            (None, None) => return Err(in_place_elsewhere("sendbuf")),
+        let at_root = comm.rank == root;
+        let send = match send {
+            Some(send) => Buffers::one(send),
+            None if at_root => Buffers::InPlace,
+            None => return Err(in_place_elsewhere("sendbuf")),
         };
-        if comm.rank == root && recv.is_none() {
-            return Err(absent_at_root("recvbuf"));
-        }
-        let (calling, guard) = self.begin(comm, (CollOp::Reduce, bytes), |it| {
-            it.reduce_calls.incr();
-            it.reduce_bytes.add(bytes);
-        });
-        let guard = self.agree(comm, guard, || Terms::new(CollOp::Reduce, bytes).root(root).reducing(what))?;
-        drop(guard);
-        let (link, plan) = (self.link(comm, REDUCE), calling.plan);
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mut outcome = Outcome::default();
-        let call = Call { link, what, reducer: &reducer, root };
-        match recv {
-            _ if plan.split(bytes) => split::reduce(link, send, recv, &reducer, what, root, &mut outcome)?,
-            Some(recv) if plan.flat() || link.size <= 2 => call.collect(send, recv, &mut outcome)?,
-            None if plan.flat() || link.size <= 2 => {
-                let send = send.ok_or_else(|| in_place_elsewhere("sendbuf"))?;
-                link.send(root, send)?;
-            }
-            recv => call.tree(send, recv, &mut outcome)?,
-        }
-        outcome.end()
+        let recv = match recv {
+            Some(recv) if at_root => Buffers::one(recv),
+            None if at_root => return Err(absent_at_root("recvbuf")),
+            _ => Buffers::Absent,
+        };
+        self.block(comm, CollCall::new(CollOp::Reduce, send, recv).rooted(root).reducing(what))
     }
 }
 
-struct Call<'c> {
-    link: Link<'c>,
-    what: &'c Reduction<'c>,
-    reducer: &'c Reducer<'c>,
-    root: u32,
+/// The steps of a reduction to one process.
+pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    if shape.combining().bytes() == 0 {
+        return Ok(());
+    }
+    let root = shape.root_rank();
+    let (own, value) = match shape.team.rank == root {
+        true => shape.operands(steps)?,
+        false => (shape.send.whole(Place::Send), Span::EMPTY),
+    };
+    let call = Reducing { team: shape.team, what: shape.combining(), plan: shape.plan };
+    call.to_root(steps, root, own, value)?;
+    shape.deliver(steps, value)
 }
 
-impl Call<'_> {
+/// A reduction among processes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reducing {
+    pub team: Team,
+    pub what: Combining,
+    pub plan: Plan,
+}
+
+impl Reducing {
+    /// Combines the contributions `own` in rank order; the root gets the result in `value`, in which elements may be
+    /// combined, and which may be the place of its contribution.
+    pub fn to_root<S: Steps>(&self, steps: &mut S, root: u32, own: Span, value: Span) -> Result<()> {
+        let Reducing { team, what, plan } = *self;
+        if team.size == 1 {
+            return copy_unless_same(steps, own, value);
+        }
+        if plan.split(what.bytes()) {
+            return split::reduce(self, steps, root, own, value);
+        }
+        if !plan.flat() && team.size > 2 {
+            return self.tree(steps, root, own, value);
+        }
+        if team.rank == root {
+            return self.collect(steps, own, value);
+        }
+        steps.send(root, own)?;
+        steps.round()
+    }
+
     /// The root of a flat reduction combines all contributions itself.
-    fn collect(&self, send: Option<SendBuf<'_>>, mut recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
-        let Call { link, what, reducer, root } = *self;
-        if reducer.is_commutative() {
-            if let Some(send) = &send {
-                recv.copy_from(send);
+    fn collect<S: Steps>(&self, steps: &mut S, own: Span, value: Span) -> Result<()> {
+        let Reducing { team, what, .. } = *self;
+        let other = steps.elements(OTHER, what.count)?;
+        if what.commutative {
+            copy_unless_same(steps, own, value)?;
+            for source in team.others() {
+                steps.receive(source, other)?;
+                steps.received()?;
+                steps.combine(other, value)?;
             }
-            let value = elements_mut(&mut recv)?;
-            let mut scratch = Scratch::elements(what.datatype, what.count)?;
-            let mut partial = Partial::new(reducer, what.datatype, what.count, value, scratch.bytes());
-            for source in link.others() {
-                outcome.record_data_error(link.recv(source, partial.incoming()))?;
-                partial.absorb_lower();
-            }
-            partial.settle();
             return Ok(());
         }
         // From the last rank down, so that each contribution is the left operand.
-        let mut own = Scratch::elements(what.datatype, what.count)?;
-        let mut own = RecvBuf::in_span(own.bytes(), what.count, what.datatype).expect("as long as the elements span");
-        own.copy_from(send.as_ref().unwrap_or(&recv.as_send()));
-        let mut scratch = Scratch::elements(what.datatype, what.count)?;
-        let mut partial = Partial::new(reducer, what.datatype, what.count, elements_mut(&mut recv)?, scratch.bytes());
-        for source in (0..link.size).rev() {
-            let first = source == link.size - 1;
-            let mut into = if first { partial.value_mut() } else { partial.incoming() };
-            if source == root {
-                into.copy_from(&own.as_send());
+        let partial = steps.elements(VALUE, what.count)?;
+        for source in (0..team.size).rev() {
+            let first = source == team.size - 1;
+            let into = if first { partial } else { other };
+            if source == team.rank {
+                steps.copy(own, into)?;
             } else {
-                outcome.record_data_error(link.recv(source, into))?;
+                steps.receive(source, into)?;
+                steps.received()?;
             }
             if !first {
-                partial.absorb_lower();
+                steps.combine(other, partial)?;
             }
         }
-        partial.settle();
-        Ok(())
+        steps.copy(partial, value)
     }
 
     /// A binomial tree. Around the root where operands may be swapped; else around rank 0, which sends the result on.
-    fn tree(&self, send: Option<SendBuf<'_>>, recv: Option<RecvBuf<'_>>, outcome: &mut Outcome) -> Result<()> {
-        let Call { link, what, reducer, root } = *self;
-        let top = if reducer.is_commutative() { root } else { 0 };
-        let place = (link.rank + link.size - top) % link.size;
-        let at = |place: u32| (place + top) % link.size;
-        if let Some(send) = send.as_ref().filter(|_| place % 2 == 1) {
+    fn tree<S: Steps>(&self, steps: &mut S, root: u32, own: Span, value: Span) -> Result<()> {
+        let Reducing { team, what, .. } = *self;
+        let top = if what.commutative { root } else { 0 };
+        let place = (team.rank + team.size - top) % team.size;
+        let at = |place: u32| (place + top) % team.size;
+        let mut result = own;
+        if place % 2 == 1 {
             // A leaf only sends its contribution.
-            link.send(at(place - 1), send.clone())?;
-            return self.deliver(None, recv, outcome);
-        }
-        let mut value = Scratch::elements(what.datatype, what.count)?;
-        let mut other = Scratch::elements(what.datatype, what.count)?;
-        let mut partial = Partial::new(reducer, what.datatype, what.count, value.bytes(), other.bytes());
-        match (&send, &recv) {
-            (Some(send), _) => partial.value_mut().copy_from(send),
-            (None, Some(recv)) => partial.value_mut().copy_from(&recv.as_send()),
-            (None, None) => return Err(in_place_elsewhere("sendbuf")),
-        };
-        let mut bit = 1;
-        while bit < link.size {
-            if place & bit != 0 {
-                link.send(at(place - bit), partial.value())?;
-                return self.deliver(None, recv, outcome);
+            steps.send(at(place - 1), own)?;
+        } else {
+            let (mut partial, mut other) = (steps.elements(VALUE, what.count)?, steps.elements(OTHER, what.count)?);
+            steps.copy(own, partial)?;
+            let mut bit = 1;
+            while bit < team.size {
+                if place & bit != 0 {
+                    steps.send(at(place - bit), partial)?;
+                    break;
+                }
+                if place + bit < team.size {
+                    steps.receive(at(place + bit), other)?;
+                    steps.received()?;
+                    if what.commutative {
+                        steps.combine(other, partial)?;
+                    } else {
+                        steps.combine(partial, other)?;
+                        std::mem::swap(&mut partial, &mut other);
+                    }
+                }
+                bit *= 2;
             }
-            if place + bit < link.size {
-                outcome.record_data_error(link.recv(at(place + bit), partial.incoming()))?;
-                partial.absorb(true);
-            }
-            bit *= 2;
+            result = partial;
         }
-        debug_assert_eq!(link.rank, top);
-        self.deliver(Some(partial.value()), recv, outcome)
+        steps.round()?;
+        match (team.rank == top, team.rank == root) {
+            (true, true) => steps.copy(result, value),
+            (true, false) => steps.send(root, result).and_then(|()| steps.round()),
+            (false, true) => steps.receive(top, value).and_then(|()| steps.round()),
+            (false, false) => Ok(()),
+        }
     }
+}
 
-    /// Sends the result of a tree from its top to the root.
-    fn deliver(&self, result: Option<SendBuf<'_>>, recv: Option<RecvBuf<'_>>, outcome: &mut Outcome) -> Result<()> {
-        match (result, recv) {
-            (Some(result), Some(mut recv)) => {
-                recv.copy_from(&result);
-                Ok(())
-            }
-            (Some(result), None) => self.link.send(self.root, result),
-            (None, Some(recv)) => outcome.record_data_error(self.link.recv(0, recv)),
-            (None, None) => Ok(()),
-        }
-    }
+/// Copies a contribution to where it is combined, unless it is there.
+pub(crate) fn copy_unless_same<S: Steps>(steps: &mut S, own: Span, value: Span) -> Result<()> {
+    if own == value { Ok(()) } else { steps.copy(own, value) }
 }

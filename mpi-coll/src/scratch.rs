@@ -45,8 +45,18 @@ impl Scratch {
         Ok(Scratch { stack, heap, start, length: length as usize })
     }
 
+    /// The bytes, to read.
     #[inline]
-    pub fn bytes(&mut self) -> &mut [u8] {
+    pub fn bytes(&self) -> &[u8] {
+        match &self.heap {
+            None => &self.stack.0[self.start..self.start + self.length],
+            Some(memory) => &memory.bytes()[self.start..],
+        }
+    }
+
+    /// The bytes, to write.
+    #[inline]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.heap {
             None => &mut self.stack.0[self.start..self.start + self.length],
             Some(memory) => &mut memory.bytes_mut()[self.start..],

@@ -5,100 +5,84 @@
 //! pieces that stay in the cache from their arrival until they are combined. A part is computed by one process, so all
 //! get the same result.
 
-use std::ops::Range;
-
-use mpi_comm::{Outcome, PendingOps};
-use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
-use crate::Reduction;
-use crate::link::Link;
-use crate::missing_buffer::in_place_elsewhere;
-use crate::op::Reducer;
-use crate::partial::elements_mut;
-use crate::scratch::Scratch;
+use crate::reduce::{Reducing, copy_unless_same};
+use crate::shape::Combining;
+use crate::steps::{ABOVE, OTHER, Span, Steps, Team, VALUE};
 
-/// Packed bytes of the part that `rank` of `size` combines; parts differ by one element at most.
-fn part(what: &Reduction<'_>, rank: u32, size: u32) -> Range<u64> {
-    let (rank, size) = (rank as u64, size as u64);
-    let start = |rank: u64| rank * (what.count / size) + rank.min(what.count % size);
-    start(rank) * what.datatype.size()..start(rank + 1) * what.datatype.size()
+/// The elements of each process's part, one after the other.
+pub(crate) trait Parts {
+    /// The first element and the number of elements of a rank's part.
+    fn of(&self, rank: u32) -> (u64, u64);
+    /// The number of elements of the longest part.
+    fn longest(&self) -> u64;
 }
 
-/// The contributions of this process for others, and the memory for its own part.
-struct Parts<'p> {
-    /// The whole contribution; `None` if it is in the place of the result.
-    send: Option<SendBuf<'p>>,
-    /// The result before this process's part; empty where it is not needed.
-    before: RecvBuf<'p>,
-    mine: RecvBuf<'p>,
-    behind: RecvBuf<'p>,
+/// Parts that differ by one element at most.
+struct Even {
+    count: u64,
+    size: u64,
 }
 
-impl<'p> Parts<'p> {
-    /// Parts of a buffer for the whole result.
-    fn of_whole(send: Option<SendBuf<'p>>, recv: RecvBuf<'p>, own: &Range<u64>) -> Parts<'p> {
-        let (head, behind) = recv.split_at(own.end);
-        let (before, mine) = head.split_at(own.start);
-        Parts { send, before, mine, behind }
+impl Parts for Even {
+    fn of(&self, rank: u32) -> (u64, u64) {
+        let start = |rank: u64| rank * (self.count / self.size) + rank.min(self.count % self.size);
+        let rank = u64::from(rank);
+        (start(rank), start(rank + 1) - start(rank))
     }
 
-    /// This process's contribution at packed bytes `range` of the whole, which are not of its own part.
-    fn contribution(&self, range: Range<u64>, own: &Range<u64>) -> SendBuf<'_> {
-        let length = range.end - range.start;
-        match &self.send {
-            Some(send) => send.part(range.start, length),
-            None if range.start < own.start => self.before.as_send().part(range.start, length),
-            None => self.behind.as_send().part(range.start - own.end, length),
+    fn longest(&self) -> u64 {
+        self.of(0).1
+    }
+}
+
+fn even(call: &Reducing) -> Even {
+    Even { count: call.what.count, size: u64::from(call.team.size) }
+}
+
+/// The bytes of a rank's part in a contribution.
+fn part(parts: &impl Parts, what: &Combining, whole: Span, rank: u32) -> Span {
+    let (first, count) = parts.of(rank);
+    whole.part(first * what.size, count * what.size)
+}
+
+/// The result of all in every process.
+pub(crate) fn allreduce<S: Steps>(call: &Reducing, steps: &mut S, own: Span, value: Span) -> Result<()> {
+    let (team, parts) = (call.team, even(call));
+    let mine = part(&parts, &call.what, value, team.rank);
+    combine(call, steps, &parts, own, mine)?;
+    for source in team.others() {
+        let into = part(&parts, &call.what, value, source);
+        if into.bytes > 0 {
+            steps.receive(source, into)?;
         }
     }
-}
-
-pub(crate) fn allreduce(
-    link: Link<'_>,
-    send: Option<SendBuf<'_>>,
-    recv: RecvBuf<'_>,
-    reducer: &Reducer<'_>,
-    what: &Reduction<'_>,
-    outcome: &mut Outcome,
-) -> Result<()> {
-    let mut parts = Parts::of_whole(send, recv, &part(what, link.rank, link.size));
-    combine(link, &mut parts, reducer, what, outcome)?;
-    let Parts { before, mine, behind, .. } = parts;
-    let mut pending = link.pending();
-    receive_parts(link, &mut pending, what, 0..link.rank, before)?;
-    receive_parts(link, &mut pending, what, link.rank + 1..link.size, behind)?;
-    for rank in link.others() {
-        link.isend(&mut pending, rank, mine.as_send())?;
+    if mine.bytes > 0 {
+        team.others().try_for_each(|dest| steps.send(dest, mine))?;
     }
-    link.wait_all(pending, outcome)
+    steps.round()
 }
 
-pub(crate) fn reduce(
-    link: Link<'_>,
-    send: Option<SendBuf<'_>>,
-    recv: Option<RecvBuf<'_>>,
-    reducer: &Reducer<'_>,
-    what: &Reduction<'_>,
-    root: u32,
-    outcome: &mut Outcome,
-) -> Result<()> {
-    let own = part(what, link.rank, link.size);
-    let Some(recv) = recv else {
-        let send = send.ok_or_else(|| in_place_elsewhere("sendbuf"))?;
-        let elements = (own.end - own.start) / what.datatype.size().max(1);
-        let mut scratch = Scratch::elements(what.datatype, elements)?;
-        let mine = RecvBuf::in_span(scratch.bytes(), elements, what.datatype).expect("as long as the elements span");
-        let mut parts = Parts { send: Some(send), before: RecvBuf::empty(), mine, behind: RecvBuf::empty() };
-        combine(link, &mut parts, reducer, what, outcome)?;
-        return link.send(root, parts.mine.as_send());
-    };
-    let mut parts = Parts::of_whole(send, recv, &own);
-    combine(link, &mut parts, reducer, what, outcome)?;
-    let mut pending = link.pending();
-    receive_parts(link, &mut pending, what, 0..link.rank, parts.before)?;
-    receive_parts(link, &mut pending, what, link.rank + 1..link.size, parts.behind)?;
-    link.wait_all(pending, outcome)
+/// The result at the root.
+pub(crate) fn reduce<S: Steps>(call: &Reducing, steps: &mut S, root: u32, own: Span, value: Span) -> Result<()> {
+    let (team, parts) = (call.team, even(call));
+    if team.rank != root {
+        let mine = steps.elements(VALUE, parts.of(team.rank).1)?;
+        combine(call, steps, &parts, own, mine)?;
+        if mine.bytes > 0 {
+            steps.send(root, mine)?;
+        }
+        return steps.round();
+    }
+    combine(call, steps, &parts, own, part(&parts, &call.what, value, root))?;
+    for source in team.others() {
+        let into = part(&parts, &call.what, value, source);
+        if into.bytes > 0 {
+            steps.receive(source, into)?;
+        }
+    }
+    steps.round()
 }
 
 /// Bytes that are received and combined at once: few enough to stay in the cache meanwhile.
@@ -106,115 +90,78 @@ const PIECE: u64 = 64 << 10;
 /// The most pieces of one part; longer parts have longer pieces.
 const PIECES: u64 = 64;
 
-/// Packed bytes of a piece, the same for the parts of all processes.
-fn piece_length(what: &Reduction<'_>, size: u32) -> u64 {
-    let longest = what.count.div_ceil(size as u64);
-    let elements = (PIECE / what.datatype.size().max(1)).max(longest.div_ceil(PIECES)).max(1);
-    elements * what.datatype.size()
-}
-
-/// Sends each other process its part, piece by piece, and combines what the others send of this one's.
-fn combine(
-    link: Link<'_>,
-    parts: &mut Parts<'_>,
-    reducer: &Reducer<'_>,
-    what: &Reduction<'_>,
-    outcome: &mut Outcome,
+/// Sends each other process its part of the contribution `own`, piece by piece, and combines what the others send of
+/// this one's, in `mine`.
+pub(crate) fn combine<S: Steps>(
+    call: &Reducing,
+    steps: &mut S,
+    parts: &impl Parts,
+    own: Span,
+    mine: Span,
 ) -> Result<()> {
-    let own = part(what, link.rank, link.size);
-    let piece = piece_length(what, link.size);
-    let longest = part(what, 0, link.size);
-    let mut mine = std::mem::replace(&mut parts.mine, RecvBuf::empty());
-    let mut pending = link.pending();
-    for offset in (0..longest.end).step_by(piece as usize) {
-        for rank in link.others() {
-            let theirs = part(what, rank, link.size);
-            let start = theirs.start + offset;
-            let end = theirs.end.min(start + piece);
-            if start < end {
-                link.isend(&mut pending, rank, parts.contribution(start..end, &own))?;
+    let Reducing { team, what, .. } = *call;
+    let longest = parts.longest() * what.size;
+    let piece = (PIECE / what.size.max(1)).max(parts.longest().div_ceil(PIECES)).max(1) * what.size;
+    let pieces = || (0..longest).step_by(piece.max(1) as usize);
+    for offset in pieces() {
+        for rank in team.others() {
+            let theirs = part(parts, &what, own, rank);
+            if offset < theirs.bytes {
+                steps.send(rank, theirs.part(offset, piece.min(theirs.bytes - offset)))?;
             }
         }
     }
-    let elements = (piece / what.datatype.size().max(1)).min(what.count);
-    let mut pieces = Pieces { link, reducer, what, incoming: Scratch::elements(what.datatype, elements)?, above: None };
-    for offset in (0..own.end - own.start).step_by(piece as usize) {
-        let mut value = mine.part(offset, piece);
-        if let Some(send) = &parts.send {
-            value.copy_from(&send.part(own.start + offset, value.bytes()));
-        }
-        pieces.combine(value, outcome)?;
+    let own = part(parts, &what, own, team.rank);
+    let elements = (piece / what.size.max(1)).min(parts.of(team.rank).1);
+    let other = steps.elements(OTHER, elements)?;
+    let above = match what.commutative || team.rank + 1 == team.size {
+        true => Span::EMPTY,
+        false => steps.elements(ABOVE, elements)?,
+    };
+    for offset in pieces().take_while(|offset| *offset < own.bytes) {
+        let bytes = piece.min(own.bytes - offset);
+        let value = mine.part(offset, bytes);
+        copy_unless_same(steps, own.part(offset, bytes), value)?;
+        let (other, above) = (other.part(0, bytes), if above.bytes > 0 { above.part(0, bytes) } else { above });
+        combine_piece(steps, team, what.commutative, value, other, above)?;
     }
-    link.wait_all(pending, outcome)?;
-    parts.mine = mine;
-    Ok(())
+    steps.round()
 }
 
-/// Receiving and combining the pieces of this process's part.
-struct Pieces<'c> {
-    link: Link<'c>,
-    reducer: &'c Reducer<'c>,
-    what: &'c Reduction<'c>,
-    incoming: Scratch,
-    above: Option<Scratch>,
-}
-
-impl Pieces<'_> {
-    /// Combines the others' contributions to a piece into `value`, which holds this process's own.
-    fn combine(&mut self, mut value: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
-        let Pieces { link, reducer, what, incoming, above } = self;
-        let count = value.bytes() / what.datatype.size().max(1);
-        let span = what.datatype.span(count) as usize;
-        let value = elements_mut(&mut value)?;
-        let incoming = &mut incoming.bytes()[..span];
-        let mut take = |rank: u32, into: &mut [u8]| {
-            let buffer = RecvBuf::in_span(into, count, what.datatype).expect("as long as the elements span");
-            outcome.record_data_error(link.recv(rank, buffer))
-        };
-        if reducer.is_commutative() {
-            for rank in link.others() {
-                take(rank, incoming)?;
-                reducer.apply(incoming, value, count);
-            }
-            return Ok(());
-        }
-        // Above this process from the last rank down, each the left operand; the result becomes the right operand of
-        // this process's own. Then below it from its neighbour down.
-        if link.rank + 1 < link.size {
-            let above = match above {
-                Some(above) => above,
-                None => above.insert(Scratch::elements(what.datatype, count)?),
-            };
-            let above = &mut above.bytes()[..span];
-            take(link.size - 1, above)?;
-            for rank in (link.rank + 1..link.size - 1).rev() {
-                take(rank, incoming)?;
-                reducer.apply(incoming, above, count);
-            }
-            reducer.apply(value, above, count);
-            value.copy_from_slice(above);
-        }
-        for rank in (0..link.rank).rev() {
-            take(rank, incoming)?;
-            reducer.apply(incoming, value, count);
-        }
-        Ok(())
-    }
-}
-
-/// Posts the receives of combined parts of `ranks`, which lie one after the other in `into`.
-fn receive_parts<'b>(
-    link: Link<'_>,
-    pending: &mut PendingOps<'_, 'b>,
-    what: &Reduction<'_>,
-    ranks: Range<u32>,
-    mut into: RecvBuf<'b>,
+/// Combines the others' contributions to a piece into `value`, which holds this process's own.
+fn combine_piece<S: Steps>(
+    steps: &mut S,
+    team: Team,
+    commutative: bool,
+    value: Span,
+    other: Span,
+    above: Span,
 ) -> Result<()> {
-    for rank in ranks {
-        let range = part(what, rank, link.size);
-        let (piece, rest) = into.split_at(range.end - range.start);
-        link.irecv(pending, rank, piece)?;
-        into = rest;
+    let take = |steps: &mut S, rank: u32, into: Span| {
+        steps.receive(rank, into)?;
+        steps.received()
+    };
+    if commutative {
+        for rank in team.others() {
+            take(steps, rank, other)?;
+            steps.combine(other, value)?;
+        }
+        return Ok(());
+    }
+    // Above this process from the last rank down, each the left operand; the result becomes the right operand of
+    // this process's own. Then below it from its neighbour down.
+    if team.rank + 1 < team.size {
+        take(steps, team.size - 1, above)?;
+        for rank in (team.rank + 1..team.size - 1).rev() {
+            take(steps, rank, other)?;
+            steps.combine(other, above)?;
+        }
+        steps.combine(value, above)?;
+        steps.copy(above, value)?;
+    }
+    for rank in (0..team.rank).rev() {
+        take(steps, rank, other)?;
+        steps.combine(other, value)?;
     }
     Ok(())
 }

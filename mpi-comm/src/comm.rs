@@ -16,6 +16,7 @@ use mpi_p2p::CommMeters;
 
 use crate::group::{Group, GroupRelation};
 use crate::remote::Remote;
+use crate::tags::operation_tag;
 use crate::topology::Topology;
 
 /// A communicator of this process. Thread-safe.
@@ -34,6 +35,8 @@ pub struct Comm {
     handle: AtomicUsize,
     /// Agreements on context ids among all processes, the same number in each.
     agreements: AtomicU32,
+    /// Collective operations that do not block, and persistent ones: the same numbers in each process.
+    operations: [AtomicU32; 2],
     instruments: CommMeters,
     topology: Option<Arc<Topology>>,
 }
@@ -68,6 +71,7 @@ impl Comm {
             errhandler: Attached::new(errhandler),
             handle: AtomicUsize::new(mpi_core::abi::MPI_COMM_NULL),
             agreements: AtomicU32::new(0),
+            operations: [const { AtomicU32::new(0) }; 2],
             instruments,
             topology: None,
         }
@@ -115,6 +119,14 @@ impl Comm {
         let all = self.size() + self.remote().map_or(0, |remote| remote.group().size());
         // Relaxed: the program orders collective calls on one communicator.
         (self.agreements.fetch_add(1, Ordering::Relaxed) % all) as usize
+    }
+
+    /// The tag of the messages of the next collective operation that does not block, or of the next persistent one.
+    /// A tag is used again after so many operations that the first is over.
+    pub fn next_operation_tag(&self, persistent: bool) -> i32 {
+        let place = usize::from(persistent);
+        // Relaxed: the program orders collective calls on one communicator.
+        operation_tag(self.operations[place].fetch_add(1, Ordering::Relaxed), persistent)
     }
 
     /// This process's rank in the communicator; in an intercommunicator in its local group.

@@ -24,6 +24,16 @@ const LAST_TAGS: i32 = 0x7100_0000;
 /// Tags of leaders begin here.
 const LEADER_TAGS: i32 = 0x0100_0000;
 
+/// Tags of collective operations that do not block begin here, and those of persistent ones.
+const OPERATION_TAGS: [i32; 2] = [0x0001_0000, 0x0080_0000];
+/// The number of tags of each kind.
+const OPERATIONS: u32 = 0x007f_0000;
+
+/// The internal tag of a collective operation by its number.
+pub(crate) fn operation_tag(number: u32, persistent: bool) -> i32 {
+    OPERATION_TAGS[usize::from(persistent)] + (number % OPERATIONS) as i32
+}
+
 /// The internal tag of a communicator's creation by a group (`MPI_Comm_create_group`).
 pub(crate) fn group_tag(tag: i32) -> i32 {
     const BESIDE_WILDCARDS: i32 = i32::MAX - 15;
@@ -68,6 +78,15 @@ mod tests {
     fn internal_tags_differ_and_are_no_wildcards() {
         differ(group_tag);
         differ(leader_tag);
+    }
+
+    #[test]
+    fn tags_of_operations_lie_below_those_of_leaders_and_above_those_of_exchanges() {
+        for number in [0, 1, OPERATIONS - 1, OPERATIONS, u32::MAX] {
+            let (other, kept) = (operation_tag(number, false), operation_tag(number, true));
+            assert!((0x1_0000..OPERATION_TAGS[1]).contains(&other), "{number}");
+            assert!((OPERATION_TAGS[1]..LEADER_TAGS).contains(&kept), "{number}");
+        }
     }
 
     #[test]

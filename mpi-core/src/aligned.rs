@@ -70,6 +70,13 @@ impl AlignedMemory {
 
     /// The bytes of the memory; one byte if 0 were requested.
     #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the memory is initialised, has this length and is borrowed.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.layout.size()) }
+    }
+
+    /// As [`AlignedMemory::bytes`], to write.
+    #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: the memory is initialised, has this length and is borrowed exclusively.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.layout.size()) }

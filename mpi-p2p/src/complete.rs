@@ -231,6 +231,7 @@ impl Engine {
             return self.free_recipe(guard, request);
         }
         let core = &mut self.state.get_mut(guard).core;
+        core.refuse_collective(request, "freed")?;
         match core.take_if_done(request) {
             None => Err(no_such_request(request)),
             Some(Some(_)) => Ok(()),

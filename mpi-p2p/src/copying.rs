@@ -109,9 +109,10 @@ impl Engine {
         self.unlocked(guard, copy)
     }
 
-    /// Runs `body` with the process lock released.
+    /// Runs `body` with the process lock released. Other threads may have changed every object of the process
+    /// meanwhile.
     #[inline(never)]
-    fn unlocked<R>(&self, guard: &mut Guard<'_>, body: impl FnOnce() -> R) -> R {
+    pub fn unlocked<R>(&self, guard: &mut Guard<'_>, body: impl FnOnce() -> R) -> R {
         let waiters = &mut self.state.get_mut(guard).core.waiters;
         // Another thread that completes an operation meanwhile wakes the thread that waits for it itself.
         let deferring = waiters.is_deferring();

@@ -29,7 +29,8 @@ use crate::partitions::Partitions;
 use crate::pending_contexts::ContextAgreement;
 use crate::recipe::RecipeRequest;
 use crate::request::{
-    AWAITED, AWAITED_BY, CancelState, DETACHED, PART, Request, SERVED, Sent, WATCHED, Work, too_many_requests,
+    AWAITED, AWAITED_BY, CancelState, DETACHED, PART, Request, SCHEDULED, SERVED, Sent, WATCHED, Work,
+    too_many_requests,
 };
 use crate::service_queue::ServiceQueue;
 use crate::transfer_slots::{SLOTS, Slots};
@@ -213,6 +214,9 @@ impl Core {
         {
             self.completed_for_service(handle, request.context);
             return;
+        }
+        if marks & SCHEDULED != 0 {
+            return self.completed_for_schedule(handle);
         }
         if marks & DETACHED != 0 {
             self.detached_sends -= usize::from(was_send);

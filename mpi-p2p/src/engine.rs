@@ -30,14 +30,19 @@ use crate::send::Started;
 
 /// A chapter's handler of the messages that arrive for one context.
 ///
-/// Both functions are called by any call of the process that makes progress, with the process's lock held. They must
-/// not wait, take the lock, or run the program's code; they may start operations. While one of them has released the
-/// lock ([`Engine::copy_unlocked`]), other threads may call them: the service keeps messages in order itself then.
+/// The functions are called by any call of the process that makes progress, with the process's lock held. They must
+/// not wait or take the lock, and run the program's code only without it ([`Engine::unlocked`]); they may start
+/// operations. While one of them has released the lock (also by [`Engine::copy_unlocked`]), other threads may call them: the service keeps messages in order itself then.
 pub trait Service: Send + Sync {
     /// A message has arrived that was sent with [`Engine::send_to_service`].
     fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>);
     /// An operation is complete that the service has registered with [`Engine::serve_completion`].
     fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion);
+    /// A persistent request ([`Engine::collective_init`]) is started, whose operation `operation` is. An error is that
+    /// of the operation's completion.
+    fn start(&self, _engine: &Engine, _guard: &mut Guard<'_>, _persistent: Handle, _operation: Handle) {}
+    /// A persistent request, inactive, was freed.
+    fn freed(&self, _guard: &mut Guard<'_>, _persistent: Handle) {}
 }
 
 /// A message for a service.

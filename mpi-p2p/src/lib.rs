@@ -10,6 +10,7 @@
 //! - `service_queue`, `transfer_slots`, `buffered`: what waits for services, shared copies, the attached buffer.
 //! - `awaited`, `waiters`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
+//! - `collective_request`: requests of operations that `mpi-coll` carries out.
 //! - `pairs`, `pair_parts`: a send and a receive under one request.
 //! - `push`, `send`, `buffered_send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`,
 //!   `chunk_claims`: moving long messages. `copy_job`, `copies`, `copying`: copying them with the lock released.
@@ -35,6 +36,7 @@ mod buffered_send;
 mod cancel;
 mod chains;
 mod chunk_claims;
+mod collective_request;
 mod complete;
 mod context;
 mod context_agreement;
@@ -97,6 +99,7 @@ mod waiting;
 mod wire;
 
 pub use buffered::{Attached, BufferOwner};
+pub use collective_request::SCHEDULES;
 pub use context::{ContextSpec, PENDING_CONTEXT};
 pub use cvars::{CommSettings, EngineSettings};
 pub use engine::{Engine, Service, ServiceMessage};

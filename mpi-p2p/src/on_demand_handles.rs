@@ -34,7 +34,7 @@ impl OperationState {
             Work::Discarding { wanted, got, .. } => under_way(bytes, *got, *wanted),
             Work::Copying => under_way(bytes, 0, bytes),
             Work::Queued(outgoing) => under_way(outgoing.data.bytes(), 0, outgoing.data.bytes()),
-            Work::AwaitContext | Work::External | Work::Pair { .. } => under_way(0, 0, 0),
+            Work::AwaitContext | Work::External | Work::Collective | Work::Pair { .. } => under_way(0, 0, 0),
             Work::PartitionsOut | Work::PartitionsIn => under_way(bytes, 0, bytes),
             Work::AwaitMatch { .. } => under_way(bytes, bytes, bytes),
             Work::Offered { data, .. } => under_way(data.bytes(), 0, data.bytes()),

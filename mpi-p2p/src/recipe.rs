@@ -64,6 +64,8 @@ pub(crate) enum Recipe {
     PartitionedSend(Box<PartitionedSend>),
     /// A partitioned receive.
     PartitionedReceive(Box<PartitionedReceive>),
+    /// A persistent collective operation.
+    Collective { contexts: [u32; 2] },
 }
 
 /// What a persistent send does.
@@ -174,6 +176,7 @@ impl Recipe {
             Recipe::Receive(receive) => Some((receive.key.source, receive.key.tag)),
             Recipe::PartitionedSend(send) => Some((send.pair.channel.peer, send.pair.channel.tag)),
             Recipe::PartitionedReceive(receive) => Some((receive.pair.channel.peer, receive.pair.channel.tag)),
+            Recipe::Collective { .. } => Some((-1, 0)),
             Recipe::Generalized(_) => None,
         }
     }
@@ -187,6 +190,7 @@ impl fmt::Debug for Recipe {
             Recipe::Generalized(_) => "Generalized",
             Recipe::PartitionedSend(_) => "PartitionedSend",
             Recipe::PartitionedReceive(_) => "PartitionedReceive",
+            Recipe::Collective { .. } => "Collective",
         })
     }
 }

@@ -171,6 +171,10 @@ pub(crate) const AWAITED_BY: u32 = 8;
 
 /// A service is called when the request is complete.
 pub(crate) const SERVED: u32 = 4;
+/// The service of collective operations is called when the request is complete.
+pub(crate) const SCHEDULED: u32 = 64;
+/// The request is of a collective operation: it is neither cancelled nor freed.
+pub(crate) const COLLECTIVE: u32 = 128;
 /// The request is a part of a pair.
 pub(crate) const PART: u32 = 16;
 /// The request is the receive of a pair whose send was over at once: it is not cancelled.
@@ -191,7 +195,7 @@ pub(crate) struct Request {
     /// Of a send only its bytes, and whether it was cancelled.
     pub status: Status,
     pub error: Option<Error>,
-    /// [`DETACHED`], [`WATCHED`], [`SERVED`], [`AWAITED`], [`PART`], [`PAIRED`].
+    /// [`DETACHED`], [`WATCHED`], [`SERVED`], [`AWAITED`], [`PART`], [`PAIRED`], [`SCHEDULED`], [`COLLECTIVE`].
     pub marks: u32,
     /// Context id of the operation.
     pub context: u32,
@@ -216,6 +220,8 @@ pub(crate) enum Work {
     Queued(Box<Outgoing>),
     /// The program completes the operation of a generalized request.
     External,
+    /// A collective operation is under way.
+    Collective,
     /// A send and a receive are under way under one request; `left` of them are not complete.
     Pair { left: u32 },
     /// A partitioned send has partitions that are not ready, or not sent.

@@ -130,6 +130,7 @@ impl Engine {
                 Ok(()) => {}
                 Err(Unstarted::Failed(error)) => return Err(error),
                 Err(Unstarted::ToBeCopied) => return self.start_buffered_recipe(guard, request),
+                Err(Unstarted::Collective) => return self.start_collective(guard, request),
             },
         }
         if self.state.get(guard).core.copies.open > 0 {
@@ -160,6 +161,7 @@ impl Engine {
         if state.core.request_context(request).is_none() {
             return Err(no_such_request(request));
         }
+        state.core.refuse_collective(request, "cancelled")?;
         if let Some(Request { work, marks, .. }) = state.core.requests.get(request)
             && (matches!(work, Work::Pair { .. }) || marks & PAIRED != 0)
         {
@@ -200,6 +202,9 @@ impl Engine {
         if found.recipe.is_partitioned() {
             return core.free_partitioned(request);
         }
+        if matches!(found.recipe, Recipe::Collective { .. }) {
+            return self.free_collective(guard, request);
+        }
         let kept = match &found.recipe {
             Recipe::Receive(receive) => Some(receive.operation),
             _ => None,
@@ -234,6 +239,8 @@ enum Unstarted {
     Failed(Error),
     /// The data of a buffered send are long: they are copied with the lock released. The request is still inactive.
     ToBeCopied,
+    /// It is a collective operation, which the module above starts.
+    Collective,
 }
 
 impl From<Error> for Unstarted {
@@ -274,6 +281,7 @@ impl State {
                     Started::Under(operation) => Activity::UnderWay(operation),
                 }
             }
+            Recipe::Collective { .. } => return Err(Unstarted::Collective),
             // `start_recorded` starts receives.
             Recipe::PartitionedSend(_) | Recipe::PartitionedReceive(_) => return Ok(self.start_partitioned(request)?),
             Recipe::Receive(_) | Recipe::Generalized(_) => return Ok(self.core.check_startable(request)?),

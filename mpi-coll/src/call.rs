@@ -1,0 +1,167 @@
+//! One collective call of any operation, before it is known whether it blocks.
+//!
+//! Invariant: a call is counted once, when it begins.
+//! Not here: the algorithms, the short ways of the most frequent blocking calls (`barrier`, `bcast`, `allreduce`).
+
+use mpi_comm::Comm;
+use mpi_core::Guard;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+
+use crate::agreement::Terms;
+use crate::coll_op::CollOp;
+use crate::memory::{Buffers, Layout, Memory};
+use crate::run::Run;
+use crate::shape::{Combining, Neighbours, Root, Shape};
+use crate::steps::Team;
+use crate::{Collectives, Form, Reduction};
+
+/// A collective operation with its arguments, as one process passes them.
+#[derive(Debug)]
+pub struct CollCall<'b, 'a> {
+    which: CollOp,
+    root: Root,
+    send: Buffers<SendBuf<'b>>,
+    recv: Buffers<RecvBuf<'b>>,
+    reduction: Option<&'a Reduction<'a>>,
+}
+
+impl<'b, 'a> CollCall<'b, 'a> {
+    /// An operation on these buffers. The one buffer of a broadcast is the receive buffer of all processes.
+    pub fn new(which: CollOp, send: Buffers<SendBuf<'b>>, recv: Buffers<RecvBuf<'b>>) -> CollCall<'b, 'a> {
+        CollCall { which, root: Root::Rank(0), send, recv, reduction: None }
+    }
+
+    /// With this rank as its root.
+    pub fn rooted(self, root: u32) -> CollCall<'b, 'a> {
+        CollCall { root: Root::Rank(root), ..self }
+    }
+
+    /// With this reduction.
+    pub fn reducing(self, reduction: &'a Reduction<'a>) -> CollCall<'b, 'a> {
+        CollCall { reduction: Some(reduction), ..self }
+    }
+}
+
+/// A call with its memory, to be carried out in any form.
+pub(crate) struct Prepared<'b, 'a> {
+    pub shape: Shape<'a>,
+    pub memory: Memory<'b>,
+    pub reduction: Option<&'a Reduction<'a>>,
+    /// Bytes that are counted.
+    pub counted: u64,
+    /// Bytes that must match those of other processes.
+    pub matching: u64,
+}
+
+impl Collectives {
+    /// Finds the shape of a call. Errors: `MPI_ERR_OP` when a reduction is not defined on its type.
+    pub(crate) fn prepare<'b, 'a>(&self, comm: &'a Comm, call: CollCall<'b, 'a>) -> Result<Prepared<'b, 'a>> {
+        let CollCall { which, root, send, recv, reduction } = call;
+        let mut memory = Memory::new(send, recv);
+        let (send, recv) = memory.layouts();
+        let combining = match reduction {
+            None => None,
+            Some(what) => {
+                let commutative = what.op.on(what.datatype, what.handle)?.is_commutative();
+                let native = what.datatype.is_contiguous() || memory.recv_is_native();
+                Some(Combining { size: what.datatype.size(), count: what.count, commutative, native })
+            }
+        };
+        let team = Team { rank: comm.rank, size: comm.size() };
+        let amounts = Amounts::of(which, team.size, &send, &recv, combining.map_or(0, |what| what.bytes()));
+        let shape = Shape {
+            which,
+            team,
+            peers: comm.peers(),
+            inter: comm.remote().is_some(),
+            root,
+            plan: self.plan(comm, which),
+            bytes: amounts.plan,
+            send,
+            recv,
+            counts: &[],
+            reduction: combining,
+            neighbours: Neighbours::default(),
+        };
+        Ok(Prepared { shape, memory, reduction, counted: amounts.counted, matching: amounts.matching })
+    }
+
+    /// Carries out a call, and returns when this process's part is done.
+    pub fn block(&self, comm: &Comm, call: CollCall<'_, '_>) -> Result<()> {
+        self.block_with(self.engine.lock(), comm, call)
+    }
+
+    /// As [`Collectives::block`], for a caller that has the process lock, which it releases.
+    pub fn block_with<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm, call: CollCall<'_, '_>) -> Result<()> {
+        let Prepared { shape, memory, reduction, counted, matching } = self.prepare(comm, call)?;
+        let which = shape.which;
+        let (_calling, guard) = self.begin_with(guard, comm, (which, shape.bytes), |it| {
+            it.count(which, Form::Blocking, counted);
+        });
+        let guard = match shape.inter {
+            true => guard,
+            false => self.agree(comm, guard, || terms(&shape, reduction, matching))?,
+        };
+        drop(guard);
+        self.carry_out(comm, &shape, memory, reduction)
+    }
+
+    /// Carries out the steps of a call that has begun.
+    pub(crate) fn carry_out(
+        &self,
+        comm: &Comm,
+        shape: &Shape<'_>,
+        memory: Memory<'_>,
+        reduction: Option<&Reduction<'_>>,
+    ) -> Result<()> {
+        let link = self.link(comm, shape.which.tag());
+        let local = comm.local().collective_context();
+        let reducer = reduction.map(|what| what.op.on(what.datatype, what.handle)).transpose()?;
+        let mut run = Run::new(link, local, memory, reduction.zip(reducer.as_ref()));
+        shape.steps(&mut run)?;
+        run.end()
+    }
+}
+
+fn terms(shape: &Shape<'_>, reduction: Option<&Reduction<'_>>, matching: u64) -> Terms {
+    let terms = Terms::new(shape.which, matching);
+    let terms = if shape.which.is_rooted() { terms.root(shape.root_rank()) } else { terms };
+    match reduction {
+        Some(what) => terms.reducing(what),
+        None => terms,
+    }
+}
+
+/// The bytes of a call: by which its plan chooses, that are counted, and that match those of other processes.
+struct Amounts {
+    plan: u64,
+    counted: u64,
+    matching: u64,
+}
+
+impl Amounts {
+    fn of(which: CollOp, size: u32, send: &Layout, recv: &Layout, contribution: u64) -> Amounts {
+        let all = |bytes: u64| Amounts { plan: bytes, counted: bytes, matching: bytes };
+        let (sent, received, size) = (send.bytes(), recv.bytes(), u64::from(size));
+        let first = |one: &Layout, bytes: u64, other: u64| if one.present() { bytes } else { other };
+        match which {
+            CollOp::Barrier => all(0),
+            CollOp::Bcast => all(received),
+            CollOp::Reduce | CollOp::Allreduce => all(contribution),
+            CollOp::Gather => {
+                let block = first(send, sent, received / size);
+                Amounts { matching: first(recv, received / size, block), ..all(block) }
+            }
+            CollOp::Scatter => {
+                let block = first(recv, received, sent / size);
+                Amounts { matching: first(send, sent / size, block), ..all(block) }
+            }
+            CollOp::Allgather => {
+                let block = received / size;
+                Amounts { plan: received, counted: first(send, sent, block), matching: block }
+            }
+            CollOp::Alltoall => Amounts { matching: received / size, ..all(first(send, sent, received)) },
+        }
+    }
+}

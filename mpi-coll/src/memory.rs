@@ -1,0 +1,216 @@
+//! The memory of one collective call: the program's buffers and working memory, by the spans of its steps.
+//!
+//! Invariant: a span is clipped to its buffer, so that no step leaves the memory of its call.
+//! Not here: what the steps do with it (`run`, `schedule`).
+#![allow(unsafe_code)] // steps name memory by spans; the borrow of the buffers is that of the whole call
+
+use mpi_core::abi::MPI_ERR_INTERN;
+use mpi_datatype::{Datatype, RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+use smallvec::SmallVec;
+
+use crate::op::Reducer;
+use crate::scratch::Scratch;
+use crate::steps::{AREAS, Place, Span};
+
+/// The buffers of one side of a call.
+#[derive(Debug)]
+pub enum Buffers<B> {
+    /// This process needs none, or none is significant in it.
+    Absent,
+    /// `MPI_IN_PLACE`.
+    InPlace,
+    /// One buffer, the whole of `blocks` equal blocks in rank order.
+    Whole {
+        /// The buffer.
+        buffer: B,
+        /// Number of blocks.
+        blocks: u32,
+    },
+    /// One buffer for each block.
+    Each(SmallVec<[B; 4]>),
+}
+
+impl<B> Buffers<B> {
+    /// One buffer that is one block.
+    pub fn one(buffer: B) -> Buffers<B> {
+        Buffers::Whole { buffer, blocks: 1 }
+    }
+
+    /// The sizes of the buffers in bytes.
+    fn layout(&self, bytes: impl Fn(&B) -> u64) -> Layout {
+        match self {
+            Buffers::Absent => Layout::Absent,
+            Buffers::InPlace => Layout::InPlace,
+            Buffers::Whole { buffer, blocks } => Layout::Whole { bytes: bytes(buffer), blocks: *blocks },
+            Buffers::Each(each) => Layout::Each(each.iter().map(bytes).collect()),
+        }
+    }
+
+    fn piece(&self, piece: u32) -> Option<&B> {
+        match self {
+            Buffers::Whole { buffer, .. } => Some(buffer),
+            Buffers::Each(each) => each.get(piece as usize),
+            Buffers::Absent | Buffers::InPlace => None,
+        }
+    }
+
+    fn piece_mut(&mut self, piece: u32) -> Option<&mut B> {
+        match self {
+            Buffers::Whole { buffer, .. } => Some(buffer),
+            Buffers::Each(each) => each.get_mut(piece as usize),
+            Buffers::Absent | Buffers::InPlace => None,
+        }
+    }
+}
+
+/// The sizes of [`Buffers`].
+#[derive(Debug, Clone)]
+pub(crate) enum Layout {
+    Absent,
+    InPlace,
+    Whole { bytes: u64, blocks: u32 },
+    Each(SmallVec<[u64; 4]>),
+}
+
+impl Layout {
+    /// Bytes of all blocks.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Layout::Absent | Layout::InPlace => 0,
+            Layout::Whole { bytes, .. } => *bytes,
+            Layout::Each(each) => each.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes)),
+        }
+    }
+
+    /// Whether it is `MPI_IN_PLACE`.
+    pub fn in_place(&self) -> bool {
+        matches!(self, Layout::InPlace)
+    }
+
+    /// Whether there are buffers.
+    pub fn present(&self) -> bool {
+        matches!(self, Layout::Whole { .. } | Layout::Each(_))
+    }
+
+    /// The whole of one buffer.
+    pub fn whole(&self, place: Place) -> Span {
+        Span { place, piece: 0, at: 0, bytes: self.bytes() }
+    }
+
+    /// One of its blocks.
+    pub fn block(&self, place: Place, block: u32) -> Span {
+        match self {
+            Layout::Absent | Layout::InPlace => Span::EMPTY,
+            Layout::Whole { bytes, blocks } => {
+                let each = bytes / u64::from((*blocks).max(1));
+                Span { place, piece: 0, at: u64::from(block) * each, bytes: each }
+            }
+            Layout::Each(each) => {
+                let bytes = each.get(block as usize).copied().unwrap_or(0);
+                Span { place, piece: block, at: 0, bytes }
+            }
+        }
+    }
+}
+
+/// One area of working memory.
+struct Area {
+    memory: Scratch,
+    /// Number of elements that it is for; `None` for plain bytes.
+    elements: Option<u64>,
+}
+
+/// The memory of one call.
+pub(crate) struct Memory<'b> {
+    send: Buffers<SendBuf<'b>>,
+    recv: Buffers<RecvBuf<'b>>,
+    areas: [Option<Area>; AREAS],
+}
+
+impl<'b> Memory<'b> {
+    /// The buffers of a call; no working memory yet.
+    pub fn new(send: Buffers<SendBuf<'b>>, recv: Buffers<RecvBuf<'b>>) -> Memory<'b> {
+        Memory { send, recv, areas: [const { None }; AREAS] }
+    }
+
+    /// The sizes of the send and receive buffers.
+    pub fn layouts(&self) -> (Layout, Layout) {
+        (self.send.layout(SendBuf::bytes), self.recv.layout(RecvBuf::bytes))
+    }
+
+    /// Whether the elements in the receive buffer may be combined where they are: not those of a derived type with
+    /// gaps, which may hold other data of the program.
+    pub fn recv_is_native(&mut self) -> bool {
+        self.recv.piece_mut(0).is_none_or(|buffer| buffer.native_mut().is_some())
+    }
+
+    /// Adds working memory of plain bytes. Errors: `MPI_ERR_NO_MEM`.
+    pub fn add_bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {
+        self.areas[usize::from(area)] = Some(Area { memory: Scratch::new(bytes)?, elements: None });
+        Ok(Span { place: Place::Work(area), piece: 0, at: 0, bytes })
+    }
+
+    /// Adds working memory for elements. Errors: `MPI_ERR_NO_MEM`.
+    pub fn add_elements(&mut self, area: u8, count: u64, datatype: &Datatype) -> Result<Span> {
+        let memory = Scratch::elements(datatype, count)?;
+        self.areas[usize::from(area)] = Some(Area { memory, elements: Some(count) });
+        Ok(Span { place: Place::Work(area), piece: 0, at: 0, bytes: count * datatype.size() })
+    }
+
+    /// The bytes of a span, to read. `datatype` is the type of the reduction's elements, if it is one.
+    pub fn source(&self, span: Span, datatype: Option<&Datatype>) -> SendBuf<'_> {
+        let whole = match span.place {
+            Place::Send => self.send.piece(span.piece).cloned(),
+            Place::Recv => self.recv.piece(span.piece).map(RecvBuf::as_send),
+            Place::Work(area) => self.areas[usize::from(area)].as_ref().and_then(|area| {
+                let bytes = area.memory.bytes();
+                match (area.elements, datatype) {
+                    (Some(count), Some(datatype)) => SendBuf::in_span(bytes, count, datatype),
+                    _ => Some(SendBuf::from_slice(bytes)),
+                }
+            }),
+        };
+        whole.map_or(SendBuf::empty(), |whole| whole.part(span.at, span.bytes))
+    }
+
+    /// The bytes of a span, to write.
+    pub fn target(&mut self, span: Span, datatype: Option<&Datatype>) -> RecvBuf<'_> {
+        let whole = match span.place {
+            Place::Send => None,
+            Place::Recv => self.recv.piece_mut(span.piece).map(RecvBuf::reborrow),
+            Place::Work(area) => self.areas[usize::from(area)].as_mut().and_then(|area| {
+                let elements = area.elements;
+                let bytes = area.memory.bytes_mut();
+                match (elements, datatype) {
+                    (Some(count), Some(datatype)) => RecvBuf::in_span(bytes, count, datatype),
+                    _ => Some(RecvBuf::from_slice(bytes)),
+                }
+            }),
+        };
+        let Some(mut whole) = whole else { return RecvBuf::empty() };
+        let part = whole.part(span.at, span.bytes);
+        // SAFETY: the part is borrowed as long as `self` is, as `whole` was.
+        unsafe { part.detach() }
+    }
+
+    /// The bytes of two spans that do not overlap: to read the first, and to write the second.
+    pub fn both(&mut self, from: Span, into: Span, datatype: Option<&Datatype>) -> (SendBuf<'_>, RecvBuf<'_>) {
+        // SAFETY: both are borrowed as long as `self` is, and steps name different memory (`Steps`).
+        let from = unsafe { self.source(from, datatype).detach() };
+        (from, self.target(into, datatype))
+    }
+
+    /// Combines elements: `into = from op into`.
+    pub fn combine(&mut self, from: Span, into: Span, datatype: &Datatype, reducer: &Reducer<'_>) -> Result<()> {
+        let count = into.bytes / datatype.size().max(1);
+        let (from, mut into) = self.both(from, into, Some(datatype));
+        match (from.native(), into.native_mut()) {
+            (Some(from), Some(into)) => {
+                reducer.apply(from, into, count);
+                Ok(())
+            }
+            _ => Err(Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")),
+        }
+    }
+}

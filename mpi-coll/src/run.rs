@@ -1,0 +1,155 @@
+//! Steps of a blocking call, carried out one after the other.
+//!
+//! Invariants: no guard is held between two steps, and reductions run without one. When the value is dropped, no
+//! process uses the call's memory any more.
+#![allow(unsafe_code)] // messages use the call's memory, which outlives them
+
+use mpi_comm::{Outcome, PendingOps};
+use mpi_errors::Result;
+use smallvec::SmallVec;
+
+use crate::Reduction;
+use crate::link::Link;
+use crate::memory::Memory;
+use crate::missing_buffer::copy_own;
+use crate::op::Reducer;
+use crate::plan::SHORT;
+use crate::steps::{Side, Span, Steps};
+
+/// The sink of a blocking call.
+pub(crate) struct Run<'c, 'b> {
+    /// Messages under way. Before the memory, so that it is dropped first.
+    pending: Option<PendingOps<'c, 'static>>,
+    /// Whether receives are among them.
+    posted: bool,
+    /// Receives that are not started yet.
+    held: SmallVec<[(Side, u32, Span); 4]>,
+    link: Link<'c>,
+    /// The context of the local group.
+    local: u32,
+    reduction: Option<(&'c Reduction<'c>, &'c Reducer<'c>)>,
+    outcome: Outcome,
+    memory: Memory<'b>,
+}
+
+impl<'c, 'b> Run<'c, 'b> {
+    /// A call over this link, whose local group has the context `local`.
+    #[inline]
+    pub fn new(
+        link: Link<'c>,
+        local: u32,
+        memory: Memory<'b>,
+        reduction: Option<(&'c Reduction<'c>, &'c Reducer<'c>)>,
+    ) -> Run<'c, 'b> {
+        let (held, outcome) = (SmallVec::new(), Outcome::default());
+        Run { pending: None, posted: false, held, link, local, reduction, outcome, memory }
+    }
+
+    /// Waits for what is under way, and returns the result of the call.
+    #[inline]
+    pub fn end(mut self) -> Result<()> {
+        self.round()?;
+        self.outcome.end()
+    }
+
+    #[inline]
+    fn link_of(&self, side: Side) -> Link<'c> {
+        match side {
+            Side::Peers => self.link,
+            Side::Local => Link { context: self.local, ..self.link },
+        }
+    }
+
+    /// Starts the receives that are held.
+    fn post(&mut self) -> Result<()> {
+        for (side, source, into) in std::mem::take(&mut self.held) {
+            let link = self.link_of(side);
+            let datatype = self.reduction.map(|(what, _)| what.datatype);
+            // SAFETY: the memory outlives the message, which is over when `pending` is dropped.
+            let into = unsafe { self.memory.target(into, datatype).detach() };
+            let pending = self.pending.get_or_insert_with(|| link.pending());
+            link.irecv(pending, source, into)?;
+            self.posted = true;
+        }
+        Ok(())
+    }
+}
+
+impl Steps for Run<'_, '_> {
+    #[inline]
+    fn send_on(&mut self, side: Side, dest: u32, from: Span) -> Result<()> {
+        if !self.held.is_empty() {
+            self.post()?;
+        }
+        let link = self.link_of(side);
+        let from = self.memory.source(from, self.reduction.map(|(what, _)| what.datatype));
+        if link.send_at_once(dest, &from) {
+            return Ok(());
+        }
+        // SAFETY: as in `post`; no step writes the memory before the next boundary.
+        let from = unsafe { from.detach() };
+        let pending = self.pending.get_or_insert_with(|| link.pending());
+        link.isend(pending, dest, from)
+    }
+
+    #[inline]
+    fn receive_on(&mut self, side: Side, source: u32, into: Span) -> Result<()> {
+        self.held.push((side, source, into));
+        Ok(())
+    }
+
+    #[inline]
+    fn copy(&mut self, from: Span, into: Span) -> Result<()> {
+        let (from, into) = self.memory.both(from, into, self.reduction.map(|(what, _)| what.datatype));
+        copy_own(into, &from, &mut self.outcome)
+    }
+
+    #[inline]
+    fn combine(&mut self, from: Span, into: Span) -> Result<()> {
+        match self.reduction {
+            Some((what, reducer)) => self.memory.combine(from, into, what.datatype, reducer),
+            None => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn received(&mut self) -> Result<()> {
+        if self.posted || self.held.len() > 1 && self.held.iter().any(|(.., into)| into.bytes > SHORT) {
+            return self.round();
+        }
+        // Every send of the round has been started, so the receives may wait one after the other.
+        for (side, source, into) in std::mem::take(&mut self.held) {
+            let link = self.link_of(side);
+            let into = self.memory.target(into, self.reduction.map(|(what, _)| what.datatype));
+            self.outcome.record_data_error(link.recv(source, into))?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn round(&mut self) -> Result<()> {
+        if self.posted || self.held.len() > 1 && self.held.iter().any(|(.., into)| into.bytes > SHORT) {
+            self.post()?;
+        } else {
+            self.received()?;
+        }
+        match self.pending.take() {
+            None => Ok(()),
+            Some(pending) => {
+                self.posted = false;
+                self.link.wait_all(pending, &mut self.outcome)
+            }
+        }
+    }
+
+    fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {
+        self.memory.add_bytes(area, bytes)
+    }
+
+    fn elements(&mut self, area: u8, count: u64) -> Result<Span> {
+        match self.reduction {
+            Some((what, _)) => self.memory.add_elements(area, count, what.datatype),
+            None => self.memory.add_bytes(area, count),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Non-blocking and persistent collective operations: schedules of steps, moved on by every call that makes progress
+//! (MPI-5.0, 6.12 and 6.13).
+//!
+//! A call records its steps once, and starts them. The engine reports each message that is complete to [`Schedules`],
+//! its service, which carries out the steps up to the next boundary that waits.
+//! Invariants: a schedule that is being moved on is outside of its slot, so that no other thread touches it; messages
+//! that other threads complete meanwhile wait in the slot. The program's functions run with no lock held. The memory of
+//! a schedule lives until its last message is complete.
+//! Not here: the requests of such operations (`mpi_p2p`), the algorithms.
+#![allow(unsafe_code)] // messages use the schedule's memory, which outlives them
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mpi_comm::{Expected, Outcome};
+use mpi_core::{Guard, Guarded, Handle, ProcessLock};
+use mpi_datatype::Datatype;
+use mpi_errors::{Error, Result};
+use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage};
+
+use crate::call_scope::Calling;
+use crate::link::result_of;
+use crate::memory::Memory;
+use crate::missing_buffer::copy_own;
+use crate::op::Op;
+use crate::record::Step;
+use crate::steps::{Side, Span};
+
+/// The reduction of a schedule; it lives on when the program frees its operation and datatype.
+pub(crate) struct OwnReduction {
+    pub op: Op,
+    pub datatype: Datatype,
+    pub handle: usize,
+}
+
+/// The steps of an operation and their memory.
+pub(crate) struct Schedule {
+    pub steps: Vec<Step>,
+    pub memory: Memory<'static>,
+    pub reduction: Option<OwnReduction>,
+    /// Contexts of the messages to peers and within the local group.
+    pub contexts: [u32; 2],
+    pub tag: i32,
+    pub calling: Calling,
+}
+
+impl Schedule {
+    fn datatype(&self) -> Option<&Datatype> {
+        self.reduction.as_ref().map(|what| &what.datatype)
+    }
+}
+
+/// A schedule that was started.
+struct Active {
+    schedule: Box<Schedule>,
+    /// The next step.
+    at: usize,
+    /// Messages under way.
+    receives: usize,
+    sends: usize,
+    outcome: Outcome,
+    /// The error that ended the operation early.
+    failed: Option<Error>,
+    /// The persistent request that was started.
+    persistent: Option<Handle>,
+    /// Start time in nanoseconds; 0 when no tool needs it.
+    began: u64,
+}
+
+/// The place of an active schedule.
+#[derive(Default)]
+struct Slot {
+    /// `None` while a thread moves it on.
+    active: Option<Box<Active>>,
+    /// Messages that were completed meanwhile.
+    complete: Vec<(Message, Completion)>,
+}
+
+/// A message of a schedule.
+#[derive(Clone, Copy)]
+struct Message {
+    /// The request of the operation.
+    operation: Handle,
+    /// The data of a receive; `None` for a send.
+    expected: Option<Expected>,
+}
+
+#[derive(Default)]
+struct Table {
+    /// By the request of the operation.
+    slots: HashMap<Handle, Slot>,
+    /// By the request of the message.
+    messages: HashMap<Handle, Message>,
+    /// Schedules of inactive persistent requests.
+    kept: HashMap<Handle, Box<Schedule>>,
+}
+
+/// All schedules of a process.
+pub(crate) struct Schedules(Guarded<Table>);
+
+impl Schedules {
+    /// None yet.
+    pub fn new(lock: &Arc<ProcessLock>) -> Schedules {
+        Schedules(Guarded::new(lock, Table::default()))
+    }
+
+    /// Keeps the schedule of a persistent request.
+    pub fn keep(&self, guard: &mut Guard<'_>, persistent: Handle, schedule: Box<Schedule>) {
+        self.0.get_mut(guard).kept.insert(persistent, schedule);
+    }
+
+    /// Starts a schedule, whose operation has this request.
+    pub fn begin(
+        &self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        schedule: Box<Schedule>,
+        operation: Handle,
+        persistent: Option<Handle>,
+    ) {
+        self.0.get_mut(guard).slots.insert(operation, Slot::default());
+        let began = schedule.calling.begin(engine);
+        let (outcome, failed) = (Outcome::default(), None);
+        let active = Active { schedule, at: 0, receives: 0, sends: 0, outcome, failed, persistent, began };
+        self.move_on(engine, guard, operation, Box::new(active));
+    }
+
+    /// Carries out the steps that can be, and ends the operation after the last.
+    fn move_on(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle, mut active: Box<Active>) {
+        loop {
+            let waits = active.advance(engine, guard, &self.0, operation);
+            let slot = self.0.get_mut(guard).slots.entry(operation).or_default();
+            let complete = std::mem::take(&mut slot.complete);
+            if waits && complete.is_empty() {
+                slot.active = Some(active);
+                return;
+            }
+            if !waits {
+                debug_assert!(complete.is_empty(), "its messages are over");
+                return self.finish(engine, guard, operation, *active);
+            }
+            complete.into_iter().for_each(|(message, completion)| active.take(message, completion));
+        }
+    }
+
+    fn finish(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle, active: Active) {
+        let Active { schedule, outcome, failed, persistent, began, .. } = active;
+        schedule.calling.end(engine, guard, began);
+        let error = failed.or(outcome.end().err());
+        let table = self.0.get_mut(guard);
+        table.slots.remove(&operation);
+        let contexts = schedule.contexts;
+        match persistent {
+            Some(persistent) => drop(table.kept.insert(persistent, schedule)),
+            None => drop(schedule),
+        }
+        engine.finish_collective(guard, operation, contexts.map(|context| context & !1), error);
+    }
+}
+
+impl Service for Schedules {
+    fn message(&self, _engine: &Engine, _guard: &mut Guard<'_>, _message: ServiceMessage<'_>) {}
+
+    fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion) {
+        let table = self.0.get_mut(guard);
+        let Some(message) = table.messages.remove(&request) else { return };
+        let Some(slot) = table.slots.get_mut(&message.operation) else { return };
+        let Some(mut active) = slot.active.take() else {
+            return slot.complete.push((message, completion));
+        };
+        active.take(message, completion);
+        if active.receives == 0 {
+            self.move_on(engine, guard, message.operation, active);
+        } else {
+            slot.active = Some(active);
+        }
+    }
+
+    fn start(&self, engine: &Engine, guard: &mut Guard<'_>, persistent: Handle, operation: Handle) {
+        let Some(schedule) = self.0.get_mut(guard).kept.remove(&persistent) else { return };
+        self.begin(engine, guard, schedule, operation, Some(persistent));
+    }
+
+    fn freed(&self, guard: &mut Guard<'_>, persistent: Handle) {
+        drop(self.0.get_mut(guard).kept.remove(&persistent));
+    }
+}
+
+impl Active {
+    /// A message is complete.
+    fn take(&mut self, message: Message, completion: Completion) {
+        match message.expected {
+            Some(_) => self.receives -= 1,
+            None => self.sends -= 1,
+        }
+        self.record(result_of(completion, message.expected));
+    }
+
+    /// Records the result of a step. After an error that is not about data no further step is carried out.
+    fn record(&mut self, result: Result<()>) {
+        if let Err(error) = self.outcome.record_data_error(result) {
+            self.failed.get_or_insert(error);
+            self.at = self.schedule.steps.len();
+        }
+    }
+
+    /// Carries out steps up to one that must wait; whether there is one.
+    fn advance(&mut self, engine: &Engine, guard: &mut Guard<'_>, table: &Guarded<Table>, operation: Handle) -> bool {
+        while let Some(step) = self.schedule.steps.get(self.at).copied() {
+            match step {
+                Step::Received if self.receives > 0 => return true,
+                Step::Round if self.receives + self.sends > 0 => return true,
+                Step::Received | Step::Round => {}
+                Step::Send { side, dest, from } => self.send(engine, guard, table, operation, (side, dest, from)),
+                Step::Receive { side, source, into } => {
+                    self.receive(engine, guard, table, operation, (side, source, into));
+                }
+                Step::Copy { from, into } => self.copy(engine, guard, from, into),
+                Step::Combine { from, into } => self.combine(engine, guard, from, into),
+            }
+            // A step that fails has moved behind the last.
+            self.at = (self.at + 1).min(self.schedule.steps.len());
+        }
+        self.receives + self.sends > 0
+    }
+
+    fn context(&self, side: Side) -> u32 {
+        self.schedule.contexts[usize::from(side == Side::Local)]
+    }
+
+    fn send(
+        &mut self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        table: &Guarded<Table>,
+        operation: Handle,
+        (side, dest, from): (Side, u32, Span),
+    ) {
+        let (context, dest, tag) = (self.context(side), dest as i32, self.schedule.tag);
+        let data = self.schedule.memory.source(from, self.schedule.datatype());
+        if engine.send_at_once(guard, context, dest, tag, &data) {
+            return;
+        }
+        // SAFETY: the memory lives until this message is complete, and no step writes it before the next boundary.
+        let data = unsafe { data.detach() };
+        match engine.isend(guard, context, dest, tag, data, Mode::Standard) {
+            Ok(request) => self.add(engine, guard, table, request, Message { operation, expected: None }),
+            Err(error) => self.record(Err(error)),
+        }
+    }
+
+    fn receive(
+        &mut self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        table: &Guarded<Table>,
+        operation: Handle,
+        (side, source, into): (Side, u32, Span),
+    ) {
+        let context = self.context(side);
+        let schedule = &mut *self.schedule;
+        let datatype = schedule.reduction.as_ref().map(|what| &what.datatype);
+        // SAFETY: as in `send`.
+        let room = unsafe { schedule.memory.target(into, datatype).detach() };
+        let expected = Some(Expected { source, bytes: into.bytes });
+        match engine.irecv(guard, context, source as i32, schedule.tag, room) {
+            Ok(request) => self.add(engine, guard, table, request, Message { operation, expected }),
+            Err(error) => self.record(Err(error)),
+        }
+    }
+
+    /// A message was started.
+    fn add(
+        &mut self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        table: &Guarded<Table>,
+        request: Handle,
+        message: Message,
+    ) {
+        match engine.completion_or_schedule(guard, request) {
+            Some(completion) => self.record(result_of(completion, message.expected)),
+            None => {
+                table.get_mut(guard).messages.insert(request, message);
+                match message.expected {
+                    Some(_) => self.receives += 1,
+                    None => self.sends += 1,
+                }
+            }
+        }
+    }
+
+    fn copy(&mut self, engine: &Engine, guard: &mut Guard<'_>, from: Span, into: Span) {
+        let Schedule { memory, reduction, .. } = &mut *self.schedule;
+        let (from, into) = memory.both(from, into, reduction.as_ref().map(|what| &what.datatype));
+        let (bytes, outcome) = (from.bytes(), &mut self.outcome);
+        let result = engine.copy_unlocked(guard, bytes, || copy_own(into, &from, outcome));
+        self.record(result);
+    }
+
+    fn combine(&mut self, engine: &Engine, guard: &mut Guard<'_>, from: Span, into: Span) {
+        let Schedule { memory, reduction: Some(what), .. } = &mut *self.schedule else { return };
+        let mut combine = || {
+            let reducer = what.op.on(&what.datatype, what.handle)?;
+            memory.combine(from, into, &what.datatype, &reducer)
+        };
+        let result = match what.op.builtin() {
+            Some(_) => engine.copy_unlocked(guard, from.bytes, combine),
+            None => engine.unlocked(guard, &mut combine),
+        };
+        self.record(result);
+    }
+}

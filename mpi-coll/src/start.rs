@@ -1,0 +1,62 @@
+//! Starting collective operations that do not block, and making persistent requests of them.
+//!
+//! Invariant: all processes of a communicator start such operations, and make such requests, in the same order, so that
+//! they give each the same tag.
+//! Not here: what happens to a schedule that was started (`schedule`).
+#![allow(unsafe_code)] // a call's buffers are kept in its schedule
+
+use mpi_comm::Comm;
+use mpi_core::{Guard, Handle};
+use mpi_errors::Result;
+
+use crate::call::{CollCall, Prepared};
+use crate::call_scope::Calling;
+use crate::coll_op::Form;
+use crate::record::Record;
+use crate::schedule::{OwnReduction, Schedule};
+use crate::{Collectives, Reduction};
+
+impl Collectives {
+    /// Starts a call that does not block; returns its request. The buffers stay borrowed until it is complete. An error
+    /// in what other processes sent is that of the completion. Errors: as [`Collectives::block`], `MPI_ERR_NO_MEM`.
+    pub fn start(&self, guard: &mut Guard<'_>, comm: &Comm, call: CollCall<'static, '_>) -> Result<Handle> {
+        let schedule = self.schedule(comm, call, Form::Nonblocking)?;
+        let contexts = schedule.contexts.map(|context| context & !1);
+        let operation = self.engine.collective_request(guard, contexts)?;
+        self.schedules.begin(&self.engine, guard, schedule, operation, None);
+        Ok(operation)
+    }
+
+    /// Makes a persistent request of a call, inactive. The buffers stay borrowed until the request is freed. Errors: as
+    /// [`Collectives::start`].
+    pub fn init(&self, guard: &mut Guard<'_>, comm: &Comm, call: CollCall<'static, '_>) -> Result<Handle> {
+        let schedule = self.schedule(comm, call, Form::Persistent)?;
+        let contexts = schedule.contexts.map(|context| context & !1);
+        let request = self.engine.collective_init(guard, contexts)?;
+        self.schedules.keep(guard, request, schedule);
+        Ok(request)
+    }
+
+    /// Records the steps of a call.
+    fn schedule(&self, comm: &Comm, call: CollCall<'static, '_>, form: Form) -> Result<Box<Schedule>> {
+        let tag = comm.next_operation_tag(form == Form::Persistent);
+        let Prepared { shape, memory, reduction, counted, .. } = self.prepare(comm, call)?;
+        let datatype = reduction.map(|what| what.datatype);
+        let mut record = Record { steps: Vec::new(), memory, datatype };
+        shape.steps(&mut record)?;
+        let Record { steps, memory, .. } = record;
+        let own = |what: &Reduction<'_>| OwnReduction {
+            op: what.op.clone(),
+            datatype: what.datatype.clone(),
+            handle: what.handle,
+        };
+        Ok(Box::new(Schedule {
+            steps,
+            memory,
+            reduction: reduction.map(own),
+            contexts: [comm.collective_context(), comm.local().collective_context()],
+            tag,
+            calling: Calling::new(self, comm, (shape.which, form), (shape.bytes, counted), shape.plan),
+        }))
+    }
+}
