@@ -48,7 +48,7 @@ impl LocklessContext {
     #[inline]
     pub fn comm(&self, name: &'static str, word: usize) -> Result<CommView> {
         match self.process.rank_and_size(Handle(word)) {
-            Some((rank, size)) => Ok(CommView { handle: Handle(word), context: 0, rank, size, peers: 0 }),
+            Some((rank, size)) => Ok(CommView { handle: Handle(word), context: 0, rank, size, peers: 0, inter: false }),
             None => Err(bad_comm(name, word)),
         }
     }
@@ -67,15 +67,18 @@ pub struct CommView {
     pub size: u32,
     /// Number of ranks that messages go to and come from: of an intercommunicator, the size of the remote group.
     pub peers: u32,
+    /// Whether it is an intercommunicator.
+    pub inter: bool,
 }
 
 impl CommView {
-    const NONE: CommView = CommView { handle: Handle(abi::MPI_COMM_NULL), context: 0, rank: 0, size: 0, peers: 0 };
+    const NONE: CommView =
+        CommView { handle: Handle(abi::MPI_COMM_NULL), context: 0, rank: 0, size: 0, peers: 0, inter: false };
 
     #[inline]
     fn of(handle: Handle, comm: &Comm) -> CommView {
         let (context, rank) = (comm.context(), comm.rank);
-        CommView { handle, context, rank, size: comm.size(), peers: comm.peers() }
+        CommView { handle, context, rank, size: comm.size(), peers: comm.peers(), inter: comm.remote().is_some() }
     }
 }
 
@@ -203,7 +206,14 @@ impl CallContext {
         };
         let win = win.clone();
         let handle = Handle(abi::MPI_COMM_NULL);
-        self.comm = CommView { handle, context: win.context(), rank: win.rank(), size: win.size(), peers: win.size() };
+        self.comm = CommView {
+            handle,
+            context: win.context(),
+            rank: win.rank(),
+            size: win.size(),
+            peers: win.size(),
+            inter: false,
+        };
         Ok(WinRef { handle: Handle(word), win })
     }
 
@@ -269,13 +279,14 @@ impl CallContext {
         }
     }
 
-    /// The rank of a root.
+    /// The rank of a root; in an intercommunicator one of the remote group, `MPI_ROOT` or `MPI_PROC_NULL`.
     #[inline]
-    pub fn root(&self, name: &'static str, rank: i32) -> Result<u32> {
-        if (rank as u32) < self.comm.size {
-            return Ok(rank as u32);
+    pub fn root(&self, name: &'static str, rank: i32) -> Result<i32> {
+        let elsewhere = self.comm.inter && matches!(rank, abi::MPI_ROOT | abi::MPI_PROC_NULL);
+        if (rank as u32) < self.comm.peers || elsewhere {
+            return Ok(rank);
         }
-        Err(bad_root(self.comm.size, name, rank))
+        Err(bad_root(self.comm.peers, name, rank))
     }
 
     /// Memory to send from. The engine may use it until the operation is complete; the program promises that it remains

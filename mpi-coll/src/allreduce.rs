@@ -15,7 +15,7 @@ use crate::link::Link;
 use crate::memory::Buffers;
 use crate::op::{Op, Reducer};
 use crate::plan::Plan;
-use crate::reduce::{Reducing, copy_unless_same};
+use crate::reducing::{Reducing, copy_unless_same};
 use crate::shape::Shape;
 use crate::steps::{OTHER, Span, Steps, Team};
 use crate::{Collectives, Reduction, split};

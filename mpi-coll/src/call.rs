@@ -24,17 +24,23 @@ pub struct CollCall<'b, 'a> {
     send: Buffers<SendBuf<'b>>,
     recv: Buffers<RecvBuf<'b>>,
     reduction: Option<&'a Reduction<'a>>,
+    counts: &'a [u64],
 }
 
 impl<'b, 'a> CollCall<'b, 'a> {
     /// An operation on these buffers. The one buffer of a broadcast is the receive buffer of all processes.
     pub fn new(which: CollOp, send: Buffers<SendBuf<'b>>, recv: Buffers<RecvBuf<'b>>) -> CollCall<'b, 'a> {
-        CollCall { which, root: Root::Rank(0), send, recv, reduction: None }
+        CollCall { which, root: Root::Rank(0), send, recv, reduction: None, counts: &[] }
     }
 
-    /// With this rank as its root.
-    pub fn rooted(self, root: u32) -> CollCall<'b, 'a> {
-        CollCall { root: Root::Rank(root), ..self }
+    /// With this root.
+    pub fn rooted(self, root: Root) -> CollCall<'b, 'a> {
+        CollCall { root, ..self }
+    }
+
+    /// With these numbers of elements of each process's part of the result.
+    pub fn scattered(self, counts: &'a [u64]) -> CollCall<'b, 'a> {
+        CollCall { counts, ..self }
     }
 
     /// With this reduction.
@@ -55,9 +61,10 @@ pub(crate) struct Prepared<'b, 'a> {
 }
 
 impl Collectives {
-    /// Finds the shape of a call. Errors: `MPI_ERR_OP` when a reduction is not defined on its type.
+    /// Finds the shape of a call. Errors: `MPI_ERR_OP` when a reduction is not defined on its type, `MPI_ERR_TOPOLOGY`
+    /// when a communicator without neighbours is given.
     pub(crate) fn prepare<'b, 'a>(&self, comm: &'a Comm, call: CollCall<'b, 'a>) -> Result<Prepared<'b, 'a>> {
-        let CollCall { which, root, send, recv, reduction } = call;
+        let CollCall { which, root, send, recv, reduction, counts } = call;
         let mut memory = Memory::new(send, recv);
         let (send, recv) = memory.layouts();
         let combining = match reduction {
@@ -80,9 +87,9 @@ impl Collectives {
             bytes: amounts.plan,
             send,
             recv,
-            counts: &[],
+            counts,
             reduction: combining,
-            neighbours: Neighbours::default(),
+            neighbours: neighbours(comm, which)?,
         };
         Ok(Prepared { shape, memory, reduction, counted: amounts.counted, matching: amounts.matching })
     }
@@ -133,6 +140,15 @@ fn terms(shape: &Shape<'_>, reduction: Option<&Reduction<'_>>, matching: u64) ->
     }
 }
 
+/// The neighbours that a call needs.
+fn neighbours(comm: &Comm, which: CollOp) -> Result<Neighbours> {
+    if !which.is_of_neighbours() {
+        return Ok(Neighbours::default());
+    }
+    let (sources, destinations) = comm.neighborhood()?;
+    Ok(Neighbours { sources, destinations, in_pairs: comm.cartesian().is_ok() })
+}
+
 /// The bytes of a call: by which its plan chooses, that are counted, and that match those of other processes.
 struct Amounts {
     plan: u64,
@@ -162,6 +178,19 @@ impl Amounts {
                 Amounts { plan: received, counted: first(send, sent, block), matching: block }
             }
             CollOp::Alltoall => Amounts { matching: received / size, ..all(first(send, sent, received)) },
+            CollOp::Allgatherv => Amounts { counted: sent, ..all(received) },
+            CollOp::ReduceScatter | CollOp::ReduceScatterBlock | CollOp::Scan | CollOp::Exscan => all(contribution),
+            CollOp::Scatterv => Amounts { plan: 0, counted: received, matching: 0 },
+            // Nothing of these is the same in all processes.
+            CollOp::Alltoallv | CollOp::Alltoallw => {
+                Amounts { plan: 0, counted: first(send, sent, received), matching: 0 }
+            }
+            CollOp::Gatherv
+            | CollOp::NeighborAllgather
+            | CollOp::NeighborAllgatherv
+            | CollOp::NeighborAlltoall
+            | CollOp::NeighborAlltoallv
+            | CollOp::NeighborAlltoallw => Amounts { plan: 0, counted: sent, matching: 0 },
         }
     }
 }

@@ -29,6 +29,48 @@ macro_rules! for_each_operation {
             Alltoall 7 alltoall { alltoall_calls ialltoall_calls alltoall_starts alltoall_time }
                 ["MPI_Alltoall" "MPI_Ialltoall" "MPI_Alltoall_init"]
                 { alltoall_bytes "that this process contributed to" ", those for itself included" },
+            Gatherv 8 gatherv { gatherv_calls igatherv_calls gatherv_starts gatherv_time }
+                ["MPI_Gatherv" "MPI_Igatherv" "MPI_Gatherv_init"]
+                { gatherv_bytes "that this process contributed to" "" },
+            Scatterv 9 scatterv { scatterv_calls iscatterv_calls scatterv_starts scatterv_time }
+                ["MPI_Scatterv" "MPI_Iscatterv" "MPI_Scatterv_init"]
+                { scatterv_bytes "that this process received from" "" },
+            Allgatherv 10 allgatherv { allgatherv_calls iallgatherv_calls allgatherv_starts allgatherv_time }
+                ["MPI_Allgatherv" "MPI_Iallgatherv" "MPI_Allgatherv_init"]
+                { allgatherv_bytes "that this process contributed to" "" },
+            Alltoallv 11 alltoallv { alltoallv_calls ialltoallv_calls alltoallv_starts alltoallv_time }
+                ["MPI_Alltoallv" "MPI_Ialltoallv" "MPI_Alltoallv_init"]
+                { alltoallv_bytes "that this process contributed to" ", those for itself included" },
+            Alltoallw 12 alltoallw { alltoallw_calls ialltoallw_calls alltoallw_starts alltoallw_time }
+                ["MPI_Alltoallw" "MPI_Ialltoallw" "MPI_Alltoallw_init"]
+                { alltoallw_bytes "that this process contributed to" ", those for itself included" },
+            ReduceScatter 13 reduce_scatter { reduce_scatter_calls ireduce_scatter_calls reduce_scatter_starts reduce_scatter_time }
+                ["MPI_Reduce_scatter" "MPI_Ireduce_scatter" "MPI_Reduce_scatter_init"]
+                { reduce_scatter_bytes "that this process contributed to" "" },
+            ReduceScatterBlock 14 reduce_scatter_block { reduce_scatter_block_calls ireduce_scatter_block_calls reduce_scatter_block_starts reduce_scatter_block_time }
+                ["MPI_Reduce_scatter_block" "MPI_Ireduce_scatter_block" "MPI_Reduce_scatter_block_init"]
+                { reduce_scatter_block_bytes "that this process contributed to" "" },
+            Scan 15 scan { scan_calls iscan_calls scan_starts scan_time }
+                ["MPI_Scan" "MPI_Iscan" "MPI_Scan_init"]
+                { scan_bytes "that this process contributed to" "" },
+            Exscan 16 exscan { exscan_calls iexscan_calls exscan_starts exscan_time }
+                ["MPI_Exscan" "MPI_Iexscan" "MPI_Exscan_init"]
+                { exscan_bytes "that this process contributed to" "" },
+            NeighborAllgather 17 neighbor_allgather { neighbor_allgather_calls ineighbor_allgather_calls neighbor_allgather_starts neighbor_allgather_time }
+                ["MPI_Neighbor_allgather" "MPI_Ineighbor_allgather" "MPI_Neighbor_allgather_init"]
+                { neighbor_allgather_bytes "that this process contributed to" "" },
+            NeighborAllgatherv 18 neighbor_allgatherv { neighbor_allgatherv_calls ineighbor_allgatherv_calls neighbor_allgatherv_starts neighbor_allgatherv_time }
+                ["MPI_Neighbor_allgatherv" "MPI_Ineighbor_allgatherv" "MPI_Neighbor_allgatherv_init"]
+                { neighbor_allgatherv_bytes "that this process contributed to" "" },
+            NeighborAlltoall 19 neighbor_alltoall { neighbor_alltoall_calls ineighbor_alltoall_calls neighbor_alltoall_starts neighbor_alltoall_time }
+                ["MPI_Neighbor_alltoall" "MPI_Ineighbor_alltoall" "MPI_Neighbor_alltoall_init"]
+                { neighbor_alltoall_bytes "that this process contributed to" "" },
+            NeighborAlltoallv 20 neighbor_alltoallv { neighbor_alltoallv_calls ineighbor_alltoallv_calls neighbor_alltoallv_starts neighbor_alltoallv_time }
+                ["MPI_Neighbor_alltoallv" "MPI_Ineighbor_alltoallv" "MPI_Neighbor_alltoallv_init"]
+                { neighbor_alltoallv_bytes "that this process contributed to" "" },
+            NeighborAlltoallw 21 neighbor_alltoallw { neighbor_alltoallw_calls ineighbor_alltoallw_calls neighbor_alltoallw_starts neighbor_alltoallw_time }
+                ["MPI_Neighbor_alltoallw" "MPI_Ineighbor_alltoallw" "MPI_Neighbor_alltoallw_init"]
+                { neighbor_alltoallw_bytes "that this process contributed to" "" },
         }
     };
 }
@@ -63,7 +105,15 @@ for_each_operation!(operations);
 impl CollOp {
     /// Whether one process is the root.
     pub const fn is_rooted(self) -> bool {
-        matches!(self, CollOp::Bcast | CollOp::Reduce | CollOp::Gather | CollOp::Scatter)
+        matches!(
+            self,
+            CollOp::Bcast | CollOp::Reduce | CollOp::Gather | CollOp::Scatter | CollOp::Gatherv | CollOp::Scatterv
+        )
+    }
+
+    /// Whether the processes exchange data with their neighbours in a topology.
+    pub const fn is_of_neighbours(self) -> bool {
+        self as i32 >= CollOp::NeighborAllgather as i32
     }
 
     /// The tag of the messages of blocking calls: a process is in one at a time on a communicator, and messages between

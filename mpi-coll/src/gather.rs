@@ -9,7 +9,7 @@ use crate::call::CollCall;
 use crate::coll_op::CollOp;
 use crate::memory::Buffers;
 use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
-use crate::shape::Shape;
+use crate::shape::{Root, Shape};
 use crate::steps::{Place, Steps};
 
 impl Collectives {
@@ -27,7 +27,7 @@ impl Collectives {
             None if at_root => Buffers::InPlace,
             None => return Err(in_place_elsewhere("sendbuf")),
         };
-        self.block(comm, CollCall::new(CollOp::Gather, send, recv).rooted(root))
+        self.block(comm, CollCall::new(CollOp::Gather, send, recv).rooted(Root::Rank(root)))
     }
 }
 

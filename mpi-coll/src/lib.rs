@@ -28,17 +28,22 @@ mod coll_op;
 mod dispatch;
 mod gather;
 mod instruments;
+mod inter;
 mod link;
 mod memory;
 mod missing_buffer;
+mod neighbor;
 pub mod op;
 mod plan;
 mod record;
 mod reduce;
+mod reduce_scatter;
+mod reducing;
 mod run;
+mod scan;
 mod scatter;
-mod scratch;
 mod schedule;
+mod scratch;
 mod settings;
 mod shape;
 mod split;
@@ -142,17 +147,6 @@ impl Collectives {
 
     /// Begins a call: counts it under the process lock, as instruments demand, and returns the guard for its first
     /// message. The caller keeps the scope to the end of the call and drops the guard first.
-    #[inline(always)]
-    fn begin<'a>(
-        &'a self,
-        comm: &'a Comm,
-        which: (CollOp, u64),
-        count: impl FnOnce(&CollInstruments),
-    ) -> (CallScope<'a>, Guard<'a>) {
-        self.begin_with(self.engine.lock(), comm, which, count)
-    }
-
-    /// As [`Collectives::begin`], under a guard that the caller has.
     #[inline(always)]
     fn begin_with<'a>(
         &'a self,

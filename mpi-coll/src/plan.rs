@@ -56,11 +56,13 @@ impl Plan {
             CollOp::Reduce => settings.reduce_shape.get(),
             CollOp::Allreduce => settings.allreduce_shape.get(),
             CollOp::Allgather => settings.allgather_shape.get(),
-            CollOp::Gather | CollOp::Scatter | CollOp::Alltoall => AUTO,
+            _ => AUTO,
         };
         let shape = if own == AUTO { settings.shape.get() } else { own };
         let split_limit = match which {
-            CollOp::Reduce | CollOp::Allreduce => settings.split_limit.get(),
+            CollOp::Reduce | CollOp::Allreduce | CollOp::ReduceScatter | CollOp::ReduceScatterBlock => {
+                settings.split_limit.get()
+            }
             _ => u64::MAX,
         };
         let allgather_limit = if which == CollOp::Allgather { settings.allgather_limit.get() } else { 0 };
@@ -71,15 +73,29 @@ impl Plan {
     pub fn algorithm(&self, which: CollOp, bytes: u64) -> Algorithm {
         let either = |flat: bool| if flat { Algorithm::Flat } else { Algorithm::Tree };
         match which {
-            _ if self.size == 1 || bytes == 0 && which != CollOp::Barrier => Algorithm::Alone,
-            CollOp::Reduce | CollOp::Allreduce if self.split(bytes) => Algorithm::Split,
+            _ if which.is_of_neighbours() => Algorithm::Direct,
+            _ if self.size == 1 => Algorithm::Alone,
+            // Their bytes differ between processes.
+            CollOp::Gatherv | CollOp::Scatterv => Algorithm::Flat,
+            CollOp::Alltoallv | CollOp::Alltoallw => Algorithm::Direct,
+            _ if bytes == 0 && which != CollOp::Barrier => Algorithm::Alone,
+            CollOp::Reduce | CollOp::Allreduce | CollOp::ReduceScatter | CollOp::ReduceScatterBlock
+                if self.split(bytes) =>
+            {
+                Algorithm::Split
+            }
             _ if self.size == 2 => Algorithm::Pair,
-            CollOp::Barrier | CollOp::Reduce | CollOp::Allreduce => either(self.flat()),
+            CollOp::Barrier
+            | CollOp::Reduce
+            | CollOp::Allreduce
+            | CollOp::ReduceScatter
+            | CollOp::ReduceScatterBlock => either(self.flat()),
+            CollOp::Scan | CollOp::Exscan => Algorithm::Tree,
             CollOp::Bcast if bytes <= SHORT => either(self.flat_bcast()),
             CollOp::Bcast => either(self.flat_long_bcast()),
             CollOp::Gather | CollOp::Scatter => Algorithm::Flat,
             CollOp::Allgather if self.short_allgather(bytes) => either(self.flat()),
-            CollOp::Allgather | CollOp::Alltoall => Algorithm::Direct,
+            _ => Algorithm::Direct,
         }
     }
 

@@ -9,10 +9,24 @@ use crate::steps::{Side, Span, Steps};
 /// A step of a schedule.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
-    Send { side: Side, dest: u32, from: Span },
-    Receive { side: Side, source: u32, into: Span },
-    Copy { from: Span, into: Span },
-    Combine { from: Span, into: Span },
+    Send {
+        side: Side,
+        dest: u32,
+        from: Span,
+    },
+    Receive {
+        side: Side,
+        source: u32,
+        into: Span,
+    },
+    Copy {
+        from: Span,
+        into: Span,
+    },
+    Combine {
+        from: Span,
+        into: Span,
+    },
     /// Waits for the receives that were started.
     Received,
     /// Waits for everything that was started.

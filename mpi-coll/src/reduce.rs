@@ -8,9 +8,9 @@ use crate::call::CollCall;
 use crate::coll_op::CollOp;
 use crate::memory::Buffers;
 use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
-use crate::plan::Plan;
-use crate::shape::{Combining, Shape};
-use crate::steps::{OTHER, Place, Span, Steps, Team, VALUE};
+use crate::reducing::{Reducing, copy_unless_same};
+use crate::shape::{Root, Shape};
+use crate::steps::{OTHER, Place, Span, Steps, VALUE};
 use crate::{Collectives, Reduction, split};
 
 impl Collectives {
@@ -36,7 +36,7 @@ impl Collectives {
             None if at_root => return Err(absent_at_root("recvbuf")),
             _ => Buffers::Absent,
         };
-        self.block(comm, CollCall::new(CollOp::Reduce, send, recv).rooted(root).reducing(what))
+        self.block(comm, CollCall::new(CollOp::Reduce, send, recv).rooted(Root::Rank(root)).reducing(what))
     }
 }
 
@@ -53,14 +53,6 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     let call = Reducing { team: shape.team, what: shape.combining(), plan: shape.plan };
     call.to_root(steps, root, own, value)?;
     shape.deliver(steps, value)
-}
-
-/// A reduction among processes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reducing {
-    pub team: Team,
-    pub what: Combining,
-    pub plan: Plan,
 }
 
 impl Reducing {
@@ -156,9 +148,4 @@ impl Reducing {
             (false, false) => Ok(()),
         }
     }
-}
-
-/// Copies a contribution to where it is combined, unless it is there.
-pub(crate) fn copy_unless_same<S: Steps>(steps: &mut S, own: Span, value: Span) -> Result<()> {
-    if own == value { Ok(()) } else { steps.copy(own, value) }
 }

@@ -53,11 +53,11 @@ impl Combining {
     }
 }
 
-/// The neighbours of a process, by rank or `MPI_PROC_NULL`.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Neighbours<'a> {
-    pub sources: &'a [i32],
-    pub destinations: &'a [i32],
+/// The neighbours of a process; `None` beyond the end of a grid.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Neighbours {
+    pub sources: Vec<Option<u32>>,
+    pub destinations: Vec<Option<u32>>,
     /// Whether the neighbours are pairs, of which each sends to the other's opposite place (a grid).
     pub in_pairs: bool,
 }
@@ -81,7 +81,7 @@ pub(crate) struct Shape<'a> {
     /// Element counts of the blocks of a reduction that is scattered.
     pub counts: &'a [u64],
     pub reduction: Option<Combining>,
-    pub neighbours: Neighbours<'a>,
+    pub neighbours: Neighbours,
 }
 
 impl Shape<'_> {

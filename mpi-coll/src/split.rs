@@ -7,7 +7,7 @@
 
 use mpi_errors::Result;
 
-use crate::reduce::{Reducing, copy_unless_same};
+use crate::reducing::{Reducing, copy_unless_same};
 use crate::shape::Combining;
 use crate::steps::{ABOVE, OTHER, Span, Steps, Team, VALUE};
 

@@ -4,8 +4,8 @@
 //! once (blocking calls), `record` keeps it in a schedule (non-blocking and persistent calls). Memory is named by
 //! [`Span`]s, so that the same steps serve all of them.
 //! Invariants: an algorithm depends on the call's shape only, never on data. Between two boundaries, memory that one
-//! step writes is touched by no other step, except that copies and combinations are done in order. Only working memory
-//! is combined into something.
+//! step writes is touched by no other step, except that copies and combinations are done in order. Elements
+//! are combined in working memory, and in a receive buffer whose type allows it.
 //! Not here: which algorithm a call has (`shape`, `plan`).
 
 use mpi_errors::Result;
@@ -22,7 +22,7 @@ pub(crate) enum Place {
 }
 
 /// Number of areas of working memory.
-pub(crate) const AREAS: usize = 4;
+pub(crate) const AREAS: usize = 5;
 /// Elements of a derived type, in place of the receive buffer.
 pub(crate) const STAGED: u8 = 0;
 /// A partial result, or blocks of data.
@@ -31,6 +31,8 @@ pub(crate) const VALUE: u8 = 1;
 pub(crate) const OTHER: u8 = 2;
 /// The partial result of the ranks above this one.
 pub(crate) const ABOVE: u8 = 3;
+/// A whole result that is scattered.
+pub(crate) const RESULT: u8 = 4;
 
 /// Packed bytes of one piece of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

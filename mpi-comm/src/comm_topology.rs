@@ -38,6 +38,16 @@ impl Comm {
         }
     }
 
+    /// The processes that this one receives from and sends to in its topology, in order; `None` beyond the end of a
+    /// grid. Errors: `MPI_ERR_TOPOLOGY` for a communicator without a topology.
+    #[allow(clippy::type_complexity)] // two lists
+    pub fn neighborhood(&self) -> Result<(Vec<Option<u32>>, Vec<Option<u32>>)> {
+        match self.topology() {
+            Some(topology) => Ok(topology.neighborhood(self.rank)),
+            None => Err(self.wrong_topology("a topology", None)),
+        }
+    }
+
     #[cold]
     fn wrong_topology(&self, needed: &str, found: Option<&Topology>) -> Error {
         let found = found.map_or("no topology", Topology::noun);

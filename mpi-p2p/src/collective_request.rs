@@ -39,13 +39,7 @@ impl Engine {
     }
 
     /// Completes a collective operation; `contexts` as for [`Engine::collective_request`].
-    pub fn finish_collective(
-        &self,
-        guard: &mut Guard<'_>,
-        request: Handle,
-        contexts: [u32; 2],
-        error: Option<Error>,
-    ) {
+    pub fn finish_collective(&self, guard: &mut Guard<'_>, request: Handle, contexts: [u32; 2], error: Option<Error>) {
         let core = &mut self.state.get_mut(guard).core;
         if let Some(found) = core.requests.get_mut(request) {
             found.error = error;

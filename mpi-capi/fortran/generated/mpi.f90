@@ -571,6 +571,108 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_ALLGATHER
 
+    SUBROUTINE MPI_ALLGATHER_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ALLGATHER_INIT
+
+    SUBROUTINE PMPI_ALLGATHER_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ALLGATHER_INIT
+
+    SUBROUTINE MPI_ALLGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ALLGATHERV
+
+    SUBROUTINE PMPI_ALLGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ALLGATHERV
+
+    SUBROUTINE MPI_ALLGATHERV_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ALLGATHERV_INIT
+
+    SUBROUTINE PMPI_ALLGATHERV_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ALLGATHERV_INIT
+
     SUBROUTINE MPI_ALLREDUCE(sendbuf, recvbuf, count, datatype, op, comm, ierror)
       IMPORT
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
@@ -596,6 +698,36 @@ MODULE mpi
       INTEGER :: comm
       INTEGER :: ierror
     END SUBROUTINE PMPI_ALLREDUCE
+
+    SUBROUTINE MPI_ALLREDUCE_INIT(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ALLREDUCE_INIT
+
+    SUBROUTINE PMPI_ALLREDUCE_INIT(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ALLREDUCE_INIT
 
     SUBROUTINE MPI_ALLTOALL(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
       IMPORT
@@ -624,6 +756,184 @@ MODULE mpi
       INTEGER :: comm
       INTEGER :: ierror
     END SUBROUTINE PMPI_ALLTOALL
+
+    SUBROUTINE MPI_ALLTOALL_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ALLTOALL_INIT
+
+    SUBROUTINE PMPI_ALLTOALL_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ALLTOALL_INIT
+
+    SUBROUTINE MPI_ALLTOALLV(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ALLTOALLV
+
+    SUBROUTINE PMPI_ALLTOALLV(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ALLTOALLV
+
+    SUBROUTINE MPI_ALLTOALLV_INIT(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ALLTOALLV_INIT
+
+    SUBROUTINE PMPI_ALLTOALLV_INIT(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ALLTOALLV_INIT
+
+    SUBROUTINE MPI_ALLTOALLW(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ALLTOALLW
+
+    SUBROUTINE PMPI_ALLTOALLW(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ALLTOALLW
+
+    SUBROUTINE MPI_ALLTOALLW_INIT(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ALLTOALLW_INIT
+
+    SUBROUTINE PMPI_ALLTOALLW_INIT(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ALLTOALLW_INIT
 
     SUBROUTINE MPI_ATTR_DELETE(comm, keyval, ierror)
       IMPORT
@@ -685,6 +995,22 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_BARRIER
 
+    SUBROUTINE MPI_BARRIER_INIT(comm, info, request, ierror)
+      IMPORT
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_BARRIER_INIT
+
+    SUBROUTINE PMPI_BARRIER_INIT(comm, info, request, ierror)
+      IMPORT
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_BARRIER_INIT
+
     SUBROUTINE MPI_BCAST(buffer, count, datatype, root, comm, ierror)
       IMPORT
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: buffer
@@ -706,6 +1032,32 @@ MODULE mpi
       INTEGER :: comm
       INTEGER :: ierror
     END SUBROUTINE PMPI_BCAST
+
+    SUBROUTINE MPI_BCAST_INIT(buffer, count, datatype, root, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buffer
+      TYPE(*) :: buffer(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_BCAST_INIT
+
+    SUBROUTINE PMPI_BCAST_INIT(buffer, count, datatype, root, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buffer
+      TYPE(*) :: buffer(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_BCAST_INIT
 
     SUBROUTINE MPI_BSEND(buf, count, datatype, dest, tag, comm, ierror)
       IMPORT
@@ -1740,6 +2092,62 @@ MODULE mpi
       INTEGER :: resultlen
       INTEGER :: ierror
     END SUBROUTINE PMPI_ERROR_STRING
+
+    SUBROUTINE MPI_EXSCAN(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_EXSCAN
+
+    SUBROUTINE PMPI_EXSCAN(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_EXSCAN
+
+    SUBROUTINE MPI_EXSCAN_INIT(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_EXSCAN_INIT
+
+    SUBROUTINE PMPI_EXSCAN_INIT(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_EXSCAN_INIT
 
     SUBROUTINE MPI_FETCH_AND_OP(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, &
         ierror)
@@ -2945,6 +3353,114 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_GATHER
 
+    SUBROUTINE MPI_GATHER_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_GATHER_INIT
+
+    SUBROUTINE PMPI_GATHER_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_GATHER_INIT
+
+    SUBROUTINE MPI_GATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_GATHERV
+
+    SUBROUTINE PMPI_GATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_GATHERV
+
+    SUBROUTINE MPI_GATHERV_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_GATHERV_INIT
+
+    SUBROUTINE PMPI_GATHERV_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_GATHERV_INIT
+
     SUBROUTINE MPI_GET(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror)
       IMPORT
@@ -3489,6 +4005,242 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_GROUP_UNION
 
+    SUBROUTINE MPI_IALLGATHER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IALLGATHER
+
+    SUBROUTINE PMPI_IALLGATHER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IALLGATHER
+
+    SUBROUTINE MPI_IALLGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IALLGATHERV
+
+    SUBROUTINE PMPI_IALLGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IALLGATHERV
+
+    SUBROUTINE MPI_IALLREDUCE(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IALLREDUCE
+
+    SUBROUTINE PMPI_IALLREDUCE(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IALLREDUCE
+
+    SUBROUTINE MPI_IALLTOALL(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IALLTOALL
+
+    SUBROUTINE PMPI_IALLTOALL(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IALLTOALL
+
+    SUBROUTINE MPI_IALLTOALLV(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IALLTOALLV
+
+    SUBROUTINE PMPI_IALLTOALLV(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IALLTOALLV
+
+    SUBROUTINE MPI_IALLTOALLW(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IALLTOALLW
+
+    SUBROUTINE PMPI_IALLTOALLW(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IALLTOALLW
+
+    SUBROUTINE MPI_IBARRIER(comm, request, ierror)
+      IMPORT
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IBARRIER
+
+    SUBROUTINE PMPI_IBARRIER(comm, request, ierror)
+      IMPORT
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IBARRIER
+
+    SUBROUTINE MPI_IBCAST(buffer, count, datatype, root, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buffer
+      TYPE(*) :: buffer(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IBCAST
+
+    SUBROUTINE PMPI_IBCAST(buffer, count, datatype, root, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buffer
+      TYPE(*) :: buffer(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IBCAST
+
     SUBROUTINE MPI_IBSEND(buf, count, datatype, dest, tag, comm, request, ierror)
       IMPORT
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
@@ -3514,6 +4266,104 @@ MODULE mpi
       INTEGER :: request
       INTEGER :: ierror
     END SUBROUTINE PMPI_IBSEND
+
+    SUBROUTINE MPI_IEXSCAN(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IEXSCAN
+
+    SUBROUTINE PMPI_IEXSCAN(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IEXSCAN
+
+    SUBROUTINE MPI_IGATHER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IGATHER
+
+    SUBROUTINE PMPI_IGATHER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IGATHER
+
+    SUBROUTINE MPI_IGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IGATHERV
+
+    SUBROUTINE PMPI_IGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IGATHERV
 
     SUBROUTINE MPI_IMPROBE(source, tag, comm, flag, message, status, ierror)
       IMPORT
@@ -3558,6 +4408,176 @@ MODULE mpi
       INTEGER :: request
       INTEGER :: ierror
     END SUBROUTINE PMPI_IMRECV
+
+    SUBROUTINE MPI_INEIGHBOR_ALLGATHER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_INEIGHBOR_ALLGATHER
+
+    SUBROUTINE PMPI_INEIGHBOR_ALLGATHER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_INEIGHBOR_ALLGATHER
+
+    SUBROUTINE MPI_INEIGHBOR_ALLGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_INEIGHBOR_ALLGATHERV
+
+    SUBROUTINE PMPI_INEIGHBOR_ALLGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_INEIGHBOR_ALLGATHERV
+
+    SUBROUTINE MPI_INEIGHBOR_ALLTOALL(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_INEIGHBOR_ALLTOALL
+
+    SUBROUTINE PMPI_INEIGHBOR_ALLTOALL(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_INEIGHBOR_ALLTOALL
+
+    SUBROUTINE MPI_INEIGHBOR_ALLTOALLV(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_INEIGHBOR_ALLTOALLV
+
+    SUBROUTINE PMPI_INEIGHBOR_ALLTOALLV(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_INEIGHBOR_ALLTOALLV
+
+    SUBROUTINE MPI_INEIGHBOR_ALLTOALLW(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_INEIGHBOR_ALLTOALLW
+
+    SUBROUTINE PMPI_INEIGHBOR_ALLTOALLW(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_INEIGHBOR_ALLTOALLW
 
     SUBROUTINE MPI_INFO_CREATE(info, ierror)
       IMPORT
@@ -3877,6 +4897,92 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_IRECV
 
+    SUBROUTINE MPI_IREDUCE(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IREDUCE
+
+    SUBROUTINE PMPI_IREDUCE(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IREDUCE
+
+    SUBROUTINE MPI_IREDUCE_SCATTER(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IREDUCE_SCATTER
+
+    SUBROUTINE PMPI_IREDUCE_SCATTER(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IREDUCE_SCATTER
+
+    SUBROUTINE MPI_IREDUCE_SCATTER_BLOCK(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_IREDUCE_SCATTER_BLOCK
+
+    SUBROUTINE PMPI_IREDUCE_SCATTER_BLOCK(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_IREDUCE_SCATTER_BLOCK
+
     SUBROUTINE MPI_IRSEND(buf, count, datatype, dest, tag, comm, request, ierror)
       IMPORT
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
@@ -3914,6 +5020,104 @@ MODULE mpi
       LOGICAL :: flag
       INTEGER :: ierror
     END SUBROUTINE PMPI_IS_THREAD_MAIN
+
+    SUBROUTINE MPI_ISCAN(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ISCAN
+
+    SUBROUTINE PMPI_ISCAN(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ISCAN
+
+    SUBROUTINE MPI_ISCATTER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ISCATTER
+
+    SUBROUTINE PMPI_ISCATTER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ISCATTER
+
+    SUBROUTINE MPI_ISCATTERV(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_ISCATTERV
+
+    SUBROUTINE PMPI_ISCATTERV(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_ISCATTERV
 
     SUBROUTINE MPI_ISEND(buf, count, datatype, dest, tag, comm, request, ierror)
       IMPORT
@@ -4110,6 +5314,342 @@ MODULE mpi
       INTEGER :: status(MPI_STATUS_SIZE)
       INTEGER :: ierror
     END SUBROUTINE PMPI_MRECV
+
+    SUBROUTINE MPI_NEIGHBOR_ALLGATHER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLGATHER
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLGATHER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLGATHER
+
+    SUBROUTINE MPI_NEIGHBOR_ALLGATHER_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLGATHER_INIT
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLGATHER_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLGATHER_INIT
+
+    SUBROUTINE MPI_NEIGHBOR_ALLGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLGATHERV
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLGATHERV(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLGATHERV
+
+    SUBROUTINE MPI_NEIGHBOR_ALLGATHERV_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLGATHERV_INIT
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLGATHERV_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLGATHERV_INIT
+
+    SUBROUTINE MPI_NEIGHBOR_ALLTOALL(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLTOALL
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLTOALL(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLTOALL
+
+    SUBROUTINE MPI_NEIGHBOR_ALLTOALL_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLTOALL_INIT
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLTOALL_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLTOALL_INIT
+
+    SUBROUTINE MPI_NEIGHBOR_ALLTOALLV(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLTOALLV
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLTOALLV(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLTOALLV
+
+    SUBROUTINE MPI_NEIGHBOR_ALLTOALLV_INIT(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLTOALLV_INIT
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLTOALLV_INIT(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: sdispls(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: rdispls(*)
+      INTEGER :: recvtype
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLTOALLV_INIT
+
+    SUBROUTINE MPI_NEIGHBOR_ALLTOALLW(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLTOALLW
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLTOALLW(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLTOALLW
+
+    SUBROUTINE MPI_NEIGHBOR_ALLTOALLW_INIT(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_NEIGHBOR_ALLTOALLW_INIT
+
+    SUBROUTINE PMPI_NEIGHBOR_ALLTOALLW_INIT(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: sdispls(*)
+      INTEGER :: sendtypes(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: rdispls(*)
+      INTEGER :: recvtypes(*)
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_NEIGHBOR_ALLTOALLW_INIT
 
     SUBROUTINE MPI_OP_COMMUTATIVE(op, commute, ierror)
       IMPORT
@@ -4517,6 +6057,38 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_REDUCE
 
+    SUBROUTINE MPI_REDUCE_INIT(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_REDUCE_INIT
+
+    SUBROUTINE PMPI_REDUCE_INIT(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_REDUCE_INIT
+
     SUBROUTINE MPI_REDUCE_LOCAL(inbuf, inoutbuf, count, datatype, op, ierror)
       IMPORT
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: inbuf
@@ -4540,6 +6112,118 @@ MODULE mpi
       INTEGER :: op
       INTEGER :: ierror
     END SUBROUTINE PMPI_REDUCE_LOCAL
+
+    SUBROUTINE MPI_REDUCE_SCATTER(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_REDUCE_SCATTER
+
+    SUBROUTINE PMPI_REDUCE_SCATTER(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_REDUCE_SCATTER
+
+    SUBROUTINE MPI_REDUCE_SCATTER_BLOCK(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_REDUCE_SCATTER_BLOCK
+
+    SUBROUTINE PMPI_REDUCE_SCATTER_BLOCK(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_REDUCE_SCATTER_BLOCK
+
+    SUBROUTINE MPI_REDUCE_SCATTER_BLOCK_INIT(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_REDUCE_SCATTER_BLOCK_INIT
+
+    SUBROUTINE PMPI_REDUCE_SCATTER_BLOCK_INIT(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_REDUCE_SCATTER_BLOCK_INIT
+
+    SUBROUTINE MPI_REDUCE_SCATTER_INIT(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_REDUCE_SCATTER_INIT
+
+    SUBROUTINE PMPI_REDUCE_SCATTER_INIT(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcounts(*)
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_REDUCE_SCATTER_INIT
 
     SUBROUTINE MPI_REGISTER_DATAREP(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, &
         extra_state, ierror)
@@ -4737,6 +6421,62 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_RSEND_INIT
 
+    SUBROUTINE MPI_SCAN(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_SCAN
+
+    SUBROUTINE PMPI_SCAN(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_SCAN
+
+    SUBROUTINE MPI_SCAN_INIT(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_SCAN_INIT
+
+    SUBROUTINE PMPI_SCAN_INIT(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: count
+      INTEGER :: datatype
+      INTEGER :: op
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_SCAN_INIT
+
     SUBROUTINE MPI_SCATTER(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
         ierror)
       IMPORT
@@ -4768,6 +6508,114 @@ MODULE mpi
       INTEGER :: comm
       INTEGER :: ierror
     END SUBROUTINE PMPI_SCATTER
+
+    SUBROUTINE MPI_SCATTER_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_SCATTER_INIT
+
+    SUBROUTINE PMPI_SCATTER_INIT(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcount
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_SCATTER_INIT
+
+    SUBROUTINE MPI_SCATTERV(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_SCATTERV
+
+    SUBROUTINE PMPI_SCATTERV(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_SCATTERV
+
+    SUBROUTINE MPI_SCATTERV_INIT(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_SCATTERV_INIT
+
+    SUBROUTINE PMPI_SCATTERV_INIT(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      TYPE(*) :: sendbuf(*)
+      INTEGER :: sendcounts(*)
+      INTEGER :: displs(*)
+      INTEGER :: sendtype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      TYPE(*) :: recvbuf(*)
+      INTEGER :: recvcount
+      INTEGER :: recvtype
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: info
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_SCATTERV_INIT
 
     SUBROUTINE MPI_SEND(buf, count, datatype, dest, tag, comm, ierror)
       IMPORT

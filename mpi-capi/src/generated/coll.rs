@@ -21,7 +21,7 @@ pub unsafe extern "C" fn PMPI_Allgather(
 ) -> c_int {
     entry::running(functions::MPI_ALLGATHER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_ALLGATHER, -1, 0, 0);
         record.end(imp::coll::allgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
@@ -41,10 +41,150 @@ pub unsafe extern "C" fn PMPI_Allgather_c(
 ) -> c_int {
     entry::running(functions::MPI_ALLGATHER_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_ALLGATHER_C, -1, 0, 0);
         record.end(imp::coll::allgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+    })
+}
+
+/// `MPI_Allgather_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Allgather_init(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLGATHER_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLGATHER_INIT, -1, 0, 0);
+        imp::coll::allgather_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+    })
+}
+
+/// `MPI_Allgather_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Allgather_init_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLGATHER_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLGATHER_INIT_C, -1, 0, 0);
+        imp::coll::allgather_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+    })
+}
+
+/// `MPI_Allgatherv`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Allgatherv(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    displs: *const c_int,
+    recvtype: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLGATHERV, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        let record = cx.enter(functions::MPI_ALLGATHERV, -1, 0, 0);
+        record.end(imp::coll::allgatherv(cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
+    })
+}
+
+/// `MPI_Allgatherv_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Allgatherv_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    displs: *const isize,
+    recvtype: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLGATHERV_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        let record = cx.enter(functions::MPI_ALLGATHERV_C, -1, 0, 0);
+        record.end(imp::coll::allgatherv(cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
+    })
+}
+
+/// `MPI_Allgatherv_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Allgatherv_init(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    displs: *const c_int,
+    recvtype: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLGATHERV_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLGATHERV_INIT, -1, 0, 0);
+        imp::coll::allgatherv_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Allgatherv_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Allgatherv_init_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    displs: *const isize,
+    recvtype: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLGATHERV_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLGATHERV_INIT_C, -1, 0, 0);
+        imp::coll::allgatherv_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
+        )
     })
 }
 
@@ -60,7 +200,7 @@ pub unsafe extern "C" fn PMPI_Allreduce(
 ) -> c_int {
     entry::running(functions::MPI_ALLREDUCE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
@@ -81,12 +221,60 @@ pub unsafe extern "C" fn PMPI_Allreduce_c(
 ) -> c_int {
     entry::running(functions::MPI_ALLREDUCE_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
         let record = cx.enter(functions::MPI_ALLREDUCE_C, -1, 0, count);
         record.end(imp::coll::allreduce(cx, sendbuf, recvbuf, count, datatype, op, comm))
+    })
+}
+
+/// `MPI_Allreduce_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Allreduce_init(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLREDUCE_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLREDUCE_INIT, -1, 0, count);
+        imp::coll::allreduce_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+    })
+}
+
+/// `MPI_Allreduce_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Allreduce_init_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLREDUCE_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLREDUCE_INIT_C, -1, 0, count);
+        imp::coll::allreduce_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
     })
 }
 
@@ -103,7 +291,7 @@ pub unsafe extern "C" fn PMPI_Alltoall(
 ) -> c_int {
     entry::running(functions::MPI_ALLTOALL, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_ALLTOALL, -1, 0, 0);
         record.end(imp::coll::alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
@@ -123,10 +311,260 @@ pub unsafe extern "C" fn PMPI_Alltoall_c(
 ) -> c_int {
     entry::running(functions::MPI_ALLTOALL_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_ALLTOALL_C, -1, 0, 0);
         record.end(imp::coll::alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+    })
+}
+
+/// `MPI_Alltoall_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoall_init(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALL_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLTOALL_INIT, -1, 0, 0);
+        imp::coll::alltoall_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+    })
+}
+
+/// `MPI_Alltoall_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoall_init_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALL_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLTOALL_INIT_C, -1, 0, 0);
+        imp::coll::alltoall_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+    })
+}
+
+/// `MPI_Alltoallv`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoallv(
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    sdispls: *const c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    rdispls: *const c_int,
+    recvtype: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALLV, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        let record = cx.enter(functions::MPI_ALLTOALLV, -1, 0, 0);
+        record.end(imp::coll::alltoallv(
+            cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+        ))
+    })
+}
+
+/// `MPI_Alltoallv_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoallv_c(
+    sendbuf: *const c_void,
+    sendcounts: *const i64,
+    sdispls: *const isize,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    rdispls: *const isize,
+    recvtype: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALLV_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        let record = cx.enter(functions::MPI_ALLTOALLV_C, -1, 0, 0);
+        record.end(imp::coll::alltoallv(
+            cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+        ))
+    })
+}
+
+/// `MPI_Alltoallv_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoallv_init(
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    sdispls: *const c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    rdispls: *const c_int,
+    recvtype: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALLV_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLTOALLV_INIT, -1, 0, 0);
+        imp::coll::alltoallv_init(
+            cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Alltoallv_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoallv_init_c(
+    sendbuf: *const c_void,
+    sendcounts: *const i64,
+    sdispls: *const isize,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    rdispls: *const isize,
+    recvtype: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALLV_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLTOALLV_INIT_C, -1, 0, 0);
+        imp::coll::alltoallv_init(
+            cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Alltoallw`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoallw(
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    sdispls: *const c_int,
+    sendtypes: *const usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    rdispls: *const c_int,
+    recvtypes: *const usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALLW, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        let record = cx.enter(functions::MPI_ALLTOALLW, -1, 0, 0);
+        record.end(imp::coll::alltoallw(
+            cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+        ))
+    })
+}
+
+/// `MPI_Alltoallw_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoallw_c(
+    sendbuf: *const c_void,
+    sendcounts: *const i64,
+    sdispls: *const isize,
+    sendtypes: *const usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    rdispls: *const isize,
+    recvtypes: *const usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALLW_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        let record = cx.enter(functions::MPI_ALLTOALLW_C, -1, 0, 0);
+        record.end(imp::coll::alltoallw(
+            cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+        ))
+    })
+}
+
+/// `MPI_Alltoallw_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoallw_init(
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    sdispls: *const c_int,
+    sendtypes: *const usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    rdispls: *const c_int,
+    recvtypes: *const usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALLW_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLTOALLW_INIT, -1, 0, 0);
+        imp::coll::alltoallw_init(
+            cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Alltoallw_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alltoallw_init_c(
+    sendbuf: *const c_void,
+    sendcounts: *const i64,
+    sdispls: *const isize,
+    sendtypes: *const usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    rdispls: *const isize,
+    recvtypes: *const usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ALLTOALLW_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ALLTOALLW_INIT_C, -1, 0, 0);
+        imp::coll::alltoallw_init(
+            cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request,
+        )
     })
 }
 
@@ -135,10 +573,23 @@ pub unsafe extern "C" fn PMPI_Alltoall_c(
 pub unsafe extern "C" fn PMPI_Barrier(comm: usize) -> c_int {
     entry::running(functions::MPI_BARRIER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_BARRIER, -1, 0, 0);
         record.end(imp::coll::barrier(cx, comm))
+    })
+}
+
+/// `MPI_Barrier_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Barrier_init(comm: usize, info: usize, request: *mut usize) -> c_int {
+    entry::running(functions::MPI_BARRIER_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_BARRIER_INIT, -1, 0, 0);
+        imp::coll::barrier_init(cx, comm, info, request)
     })
 }
 
@@ -153,14 +604,11 @@ pub unsafe extern "C" fn PMPI_Bcast(
 ) -> c_int {
     entry::running(functions::MPI_BCAST, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
-        let buffer = cx.recv_buffer("buffer", buffer, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_BCAST, root as i32, 0, count);
-        record.end(imp::coll::bcast(cx, buffer, root, comm))
+        let record = cx.enter(functions::MPI_BCAST, root as i32, 0, 0);
+        record.end(imp::coll::bcast(cx, buffer, count, datatype, root, comm))
     })
 }
 
@@ -175,14 +623,145 @@ pub unsafe extern "C" fn PMPI_Bcast_c(
 ) -> c_int {
     entry::running(functions::MPI_BCAST_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+
+        let record = cx.enter(functions::MPI_BCAST_C, root as i32, 0, 0);
+        record.end(imp::coll::bcast(cx, buffer, count, datatype, root, comm))
+    })
+}
+
+/// `MPI_Bcast_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Bcast_init(
+    buffer: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_BCAST_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_BCAST_INIT, root as i32, 0, 0);
+        imp::coll::bcast_init(cx, buffer, count, datatype, root, comm, info, request)
+    })
+}
+
+/// `MPI_Bcast_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Bcast_init_c(
+    buffer: *mut c_void,
+    count: i64,
+    datatype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_BCAST_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_BCAST_INIT_C, root as i32, 0, 0);
+        imp::coll::bcast_init(cx, buffer, count, datatype, root, comm, info, request)
+    })
+}
+
+/// `MPI_Exscan`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Exscan(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_EXSCAN, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
         let comm = cx.intracomm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let root = cx.root("root", root)?;
-        let buffer = cx.recv_buffer("buffer", buffer, count, datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
 
-        let record = cx.enter(functions::MPI_BCAST_C, root as i32, 0, count);
-        record.end(imp::coll::bcast(cx, buffer, root, comm))
+        let record = cx.enter(functions::MPI_EXSCAN, -1, 0, count);
+        record.end(imp::coll::exscan(cx, sendbuf, recvbuf, count, datatype, op, comm))
+    })
+}
+
+/// `MPI_Exscan_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Exscan_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_EXSCAN_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        let record = cx.enter(functions::MPI_EXSCAN_C, -1, 0, count);
+        record.end(imp::coll::exscan(cx, sendbuf, recvbuf, count, datatype, op, comm))
+    })
+}
+
+/// `MPI_Exscan_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Exscan_init(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_EXSCAN_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_EXSCAN_INIT, -1, 0, count);
+        imp::coll::exscan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+    })
+}
+
+/// `MPI_Exscan_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Exscan_init_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_EXSCAN_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_EXSCAN_INIT_C, -1, 0, count);
+        imp::coll::exscan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
     })
 }
 
@@ -200,7 +779,7 @@ pub unsafe extern "C" fn PMPI_Gather(
 ) -> c_int {
     entry::running(functions::MPI_GATHER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
         let record = cx.enter(functions::MPI_GATHER, root as i32, 0, 0);
@@ -222,11 +801,942 @@ pub unsafe extern "C" fn PMPI_Gather_c(
 ) -> c_int {
     entry::running(functions::MPI_GATHER_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
         let record = cx.enter(functions::MPI_GATHER_C, root as i32, 0, 0);
         record.end(imp::coll::gather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
+    })
+}
+
+/// `MPI_Gather_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Gather_init(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_GATHER_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_GATHER_INIT, root as i32, 0, 0);
+        imp::coll::gather_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Gather_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Gather_init_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_GATHER_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_GATHER_INIT_C, root as i32, 0, 0);
+        imp::coll::gather_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Gatherv`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Gatherv(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    displs: *const c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_GATHERV, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+
+        let record = cx.enter(functions::MPI_GATHERV, root as i32, 0, 0);
+        record.end(imp::coll::gatherv(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        ))
+    })
+}
+
+/// `MPI_Gatherv_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Gatherv_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    displs: *const isize,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_GATHERV_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+
+        let record = cx.enter(functions::MPI_GATHERV_C, root as i32, 0, 0);
+        record.end(imp::coll::gatherv(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        ))
+    })
+}
+
+/// `MPI_Gatherv_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Gatherv_init(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    displs: *const c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_GATHERV_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_GATHERV_INIT, root as i32, 0, 0);
+        imp::coll::gatherv_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Gatherv_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Gatherv_init_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    displs: *const isize,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_GATHERV_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_GATHERV_INIT_C, root as i32, 0, 0);
+        imp::coll::gatherv_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Iallgather`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iallgather(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLGATHER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLGATHER, -1, 0, 0);
+        imp::coll::iallgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+    })
+}
+
+/// `MPI_Iallgather_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iallgather_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLGATHER_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLGATHER_C, -1, 0, 0);
+        imp::coll::iallgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+    })
+}
+
+/// `MPI_Iallgatherv`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iallgatherv(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    displs: *const c_int,
+    recvtype: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLGATHERV, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLGATHERV, -1, 0, 0);
+        imp::coll::iallgatherv(cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
+    })
+}
+
+/// `MPI_Iallgatherv_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iallgatherv_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    displs: *const isize,
+    recvtype: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLGATHERV_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLGATHERV_C, -1, 0, 0);
+        imp::coll::iallgatherv(cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
+    })
+}
+
+/// `MPI_Iallreduce`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iallreduce(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLREDUCE, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLREDUCE, -1, 0, count);
+        imp::coll::iallreduce(cx, sendbuf, recvbuf, count, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Iallreduce_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iallreduce_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLREDUCE_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLREDUCE_C, -1, 0, count);
+        imp::coll::iallreduce(cx, sendbuf, recvbuf, count, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Ialltoall`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ialltoall(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLTOALL, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLTOALL, -1, 0, 0);
+        imp::coll::ialltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+    })
+}
+
+/// `MPI_Ialltoall_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ialltoall_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLTOALL_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLTOALL_C, -1, 0, 0);
+        imp::coll::ialltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+    })
+}
+
+/// `MPI_Ialltoallv`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ialltoallv(
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    sdispls: *const c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    rdispls: *const c_int,
+    recvtype: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLTOALLV, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLTOALLV, -1, 0, 0);
+        imp::coll::ialltoallv(
+            cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request,
+        )
+    })
+}
+
+/// `MPI_Ialltoallv_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ialltoallv_c(
+    sendbuf: *const c_void,
+    sendcounts: *const i64,
+    sdispls: *const isize,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    rdispls: *const isize,
+    recvtype: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLTOALLV_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLTOALLV_C, -1, 0, 0);
+        imp::coll::ialltoallv(
+            cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request,
+        )
+    })
+}
+
+/// `MPI_Ialltoallw`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ialltoallw(
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    sdispls: *const c_int,
+    sendtypes: *const usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    rdispls: *const c_int,
+    recvtypes: *const usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLTOALLW, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLTOALLW, -1, 0, 0);
+        imp::coll::ialltoallw(
+            cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request,
+        )
+    })
+}
+
+/// `MPI_Ialltoallw_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ialltoallw_c(
+    sendbuf: *const c_void,
+    sendcounts: *const i64,
+    sdispls: *const isize,
+    sendtypes: *const usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    rdispls: *const isize,
+    recvtypes: *const usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IALLTOALLW_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IALLTOALLW_C, -1, 0, 0);
+        imp::coll::ialltoallw(
+            cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request,
+        )
+    })
+}
+
+/// `MPI_Ibarrier`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ibarrier(comm: usize, request: *mut usize) -> c_int {
+    entry::running(functions::MPI_IBARRIER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IBARRIER, -1, 0, 0);
+        imp::coll::ibarrier(cx, comm, request)
+    })
+}
+
+/// `MPI_Ibcast`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ibcast(
+    buffer: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IBCAST, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IBCAST, root as i32, 0, 0);
+        imp::coll::ibcast(cx, buffer, count, datatype, root, comm, request)
+    })
+}
+
+/// `MPI_Ibcast_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ibcast_c(
+    buffer: *mut c_void,
+    count: i64,
+    datatype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IBCAST_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IBCAST_C, root as i32, 0, 0);
+        imp::coll::ibcast(cx, buffer, count, datatype, root, comm, request)
+    })
+}
+
+/// `MPI_Iexscan`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iexscan(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IEXSCAN, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IEXSCAN, -1, 0, count);
+        imp::coll::iexscan(cx, sendbuf, recvbuf, count, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Iexscan_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iexscan_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IEXSCAN_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IEXSCAN_C, -1, 0, count);
+        imp::coll::iexscan(cx, sendbuf, recvbuf, count, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Igather`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Igather(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IGATHER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IGATHER, root as i32, 0, 0);
+        imp::coll::igather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+    })
+}
+
+/// `MPI_Igather_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Igather_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IGATHER_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IGATHER_C, root as i32, 0, 0);
+        imp::coll::igather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+    })
+}
+
+/// `MPI_Igatherv`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Igatherv(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    displs: *const c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IGATHERV, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IGATHERV, root as i32, 0, 0);
+        imp::coll::igatherv(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request,
+        )
+    })
+}
+
+/// `MPI_Igatherv_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Igatherv_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    displs: *const isize,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IGATHERV_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IGATHERV_C, root as i32, 0, 0);
+        imp::coll::igatherv(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request,
+        )
+    })
+}
+
+/// `MPI_Ireduce`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ireduce(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IREDUCE, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IREDUCE, root as i32, 0, 0);
+        imp::coll::ireduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm, request)
+    })
+}
+
+/// `MPI_Ireduce_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ireduce_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IREDUCE_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IREDUCE_C, root as i32, 0, 0);
+        imp::coll::ireduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm, request)
+    })
+}
+
+/// `MPI_Ireduce_scatter`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ireduce_scatter(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IREDUCE_SCATTER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IREDUCE_SCATTER, -1, 0, 0);
+        imp::coll::ireduce_scatter(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Ireduce_scatter_block`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ireduce_scatter_block(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IREDUCE_SCATTER_BLOCK, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let recvcount = check::count("recvcount", recvcount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IREDUCE_SCATTER_BLOCK, -1, 0, recvcount);
+        imp::coll::ireduce_scatter_block(cx, sendbuf, recvbuf, recvcount, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Ireduce_scatter_block_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ireduce_scatter_block_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IREDUCE_SCATTER_BLOCK_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let recvcount = check::count("recvcount", recvcount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IREDUCE_SCATTER_BLOCK_C, -1, 0, recvcount);
+        imp::coll::ireduce_scatter_block(cx, sendbuf, recvbuf, recvcount, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Ireduce_scatter_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ireduce_scatter_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_IREDUCE_SCATTER_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_IREDUCE_SCATTER_C, -1, 0, 0);
+        imp::coll::ireduce_scatter(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Iscan`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iscan(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISCAN, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ISCAN, -1, 0, count);
+        imp::coll::iscan(cx, sendbuf, recvbuf, count, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Iscan_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iscan_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISCAN_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ISCAN_C, -1, 0, count);
+        imp::coll::iscan(cx, sendbuf, recvbuf, count, datatype, op, comm, request)
+    })
+}
+
+/// `MPI_Iscatter`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iscatter(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISCATTER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ISCATTER, root as i32, 0, 0);
+        imp::coll::iscatter(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+    })
+}
+
+/// `MPI_Iscatter_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iscatter_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISCATTER_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ISCATTER_C, root as i32, 0, 0);
+        imp::coll::iscatter(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+    })
+}
+
+/// `MPI_Iscatterv`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iscatterv(
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    displs: *const c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISCATTERV, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ISCATTERV, root as i32, 0, 0);
+        imp::coll::iscatterv(
+            cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        )
+    })
+}
+
+/// `MPI_Iscatterv_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Iscatterv_c(
+    sendbuf: *const c_void,
+    sendcounts: *const i64,
+    displs: *const isize,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISCATTERV_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_ISCATTERV_C, root as i32, 0, 0);
+        imp::coll::iscatterv(
+            cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        )
     })
 }
 
@@ -289,12 +1799,10 @@ pub unsafe extern "C" fn PMPI_Reduce(
 ) -> c_int {
     entry::running(functions::MPI_REDUCE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_REDUCE, root as i32, 0, count);
+        let record = cx.enter(functions::MPI_REDUCE, root as i32, 0, 0);
         record.end(imp::coll::reduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm))
     })
 }
@@ -312,13 +1820,59 @@ pub unsafe extern "C" fn PMPI_Reduce_c(
 ) -> c_int {
     entry::running(functions::MPI_REDUCE_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_REDUCE_C, root as i32, 0, count);
+        let record = cx.enter(functions::MPI_REDUCE_C, root as i32, 0, 0);
         record.end(imp::coll::reduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm))
+    })
+}
+
+/// `MPI_Reduce_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_init(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_REDUCE_INIT, root as i32, 0, 0);
+        imp::coll::reduce_init(cx, sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
+    })
+}
+
+/// `MPI_Reduce_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_init_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_REDUCE_INIT_C, root as i32, 0, 0);
+        imp::coll::reduce_init(cx, sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
     })
 }
 
@@ -356,6 +1910,272 @@ pub unsafe extern "C" fn PMPI_Reduce_local_c(
     })
 }
 
+/// `MPI_Reduce_scatter`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_scatter(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_SCATTER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        let record = cx.enter(functions::MPI_REDUCE_SCATTER, -1, 0, 0);
+        record.end(imp::coll::reduce_scatter(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm))
+    })
+}
+
+/// `MPI_Reduce_scatter_block`, since MPI-2.2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_scatter_block(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_SCATTER_BLOCK, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let recvcount = check::count("recvcount", recvcount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        let record = cx.enter(functions::MPI_REDUCE_SCATTER_BLOCK, -1, 0, recvcount);
+        record.end(imp::coll::reduce_scatter_block(cx, sendbuf, recvbuf, recvcount, datatype, op, comm))
+    })
+}
+
+/// `MPI_Reduce_scatter_block_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_scatter_block_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_SCATTER_BLOCK_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let recvcount = check::count("recvcount", recvcount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        let record = cx.enter(functions::MPI_REDUCE_SCATTER_BLOCK_C, -1, 0, recvcount);
+        record.end(imp::coll::reduce_scatter_block(cx, sendbuf, recvbuf, recvcount, datatype, op, comm))
+    })
+}
+
+/// `MPI_Reduce_scatter_block_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_scatter_block_init(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_SCATTER_BLOCK_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let recvcount = check::count("recvcount", recvcount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_REDUCE_SCATTER_BLOCK_INIT, -1, 0, recvcount);
+        imp::coll::reduce_scatter_block_init(cx, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)
+    })
+}
+
+/// `MPI_Reduce_scatter_block_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_scatter_block_init_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_SCATTER_BLOCK_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let recvcount = check::count("recvcount", recvcount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_REDUCE_SCATTER_BLOCK_INIT_C, -1, 0, recvcount);
+        imp::coll::reduce_scatter_block_init(cx, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)
+    })
+}
+
+/// `MPI_Reduce_scatter_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_scatter_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_SCATTER_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        let record = cx.enter(functions::MPI_REDUCE_SCATTER_C, -1, 0, 0);
+        record.end(imp::coll::reduce_scatter(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm))
+    })
+}
+
+/// `MPI_Reduce_scatter_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_scatter_init(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcounts: *const c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_SCATTER_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_REDUCE_SCATTER_INIT, -1, 0, 0);
+        imp::coll::reduce_scatter_init(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)
+    })
+}
+
+/// `MPI_Reduce_scatter_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Reduce_scatter_init_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcounts: *const i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_REDUCE_SCATTER_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_REDUCE_SCATTER_INIT_C, -1, 0, 0);
+        imp::coll::reduce_scatter_init(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)
+    })
+}
+
+/// `MPI_Scan`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scan(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_SCAN, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        let record = cx.enter(functions::MPI_SCAN, -1, 0, count);
+        record.end(imp::coll::scan(cx, sendbuf, recvbuf, count, datatype, op, comm))
+    })
+}
+
+/// `MPI_Scan_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scan_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_SCAN_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        let record = cx.enter(functions::MPI_SCAN_C, -1, 0, count);
+        record.end(imp::coll::scan(cx, sendbuf, recvbuf, count, datatype, op, comm))
+    })
+}
+
+/// `MPI_Scan_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scan_init(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SCAN_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_SCAN_INIT, -1, 0, count);
+        imp::coll::scan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+    })
+}
+
+/// `MPI_Scan_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scan_init_c(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    op: usize,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SCAN_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_SCAN_INIT_C, -1, 0, count);
+        imp::coll::scan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+    })
+}
+
 /// `MPI_Scatter`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Scatter(
@@ -370,7 +2190,7 @@ pub unsafe extern "C" fn PMPI_Scatter(
 ) -> c_int {
     entry::running(functions::MPI_SCATTER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
         let record = cx.enter(functions::MPI_SCATTER, root as i32, 0, 0);
@@ -392,10 +2212,170 @@ pub unsafe extern "C" fn PMPI_Scatter_c(
 ) -> c_int {
     entry::running(functions::MPI_SCATTER_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
         let record = cx.enter(functions::MPI_SCATTER_C, root as i32, 0, 0);
         record.end(imp::coll::scatter(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
+    })
+}
+
+/// `MPI_Scatter_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scatter_init(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SCATTER_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_SCATTER_INIT, root as i32, 0, 0);
+        imp::coll::scatter_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Scatter_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scatter_init_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SCATTER_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_SCATTER_INIT_C, root as i32, 0, 0);
+        imp::coll::scatter_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Scatterv`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scatterv(
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    displs: *const c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_SCATTERV, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+
+        let record = cx.enter(functions::MPI_SCATTERV, root as i32, 0, 0);
+        record.end(imp::coll::scatterv(
+            cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        ))
+    })
+}
+
+/// `MPI_Scatterv_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scatterv_c(
+    sendbuf: *const c_void,
+    sendcounts: *const i64,
+    displs: *const isize,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_SCATTERV_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+
+        let record = cx.enter(functions::MPI_SCATTERV_C, root as i32, 0, 0);
+        record.end(imp::coll::scatterv(
+            cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        ))
+    })
+}
+
+/// `MPI_Scatterv_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scatterv_init(
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    displs: *const c_int,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SCATTERV_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_SCATTERV_INIT, root as i32, 0, 0);
+        imp::coll::scatterv_init(
+            cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
+        )
+    })
+}
+
+/// `MPI_Scatterv_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Scatterv_init_c(
+    sendbuf: *const c_void,
+    sendcounts: *const i64,
+    displs: *const isize,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    root: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SCATTERV_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_SCATTERV_INIT_C, root as i32, 0, 0);
+        imp::coll::scatterv_init(
+            cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
+        )
     })
 }

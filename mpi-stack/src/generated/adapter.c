@@ -81,7 +81,7 @@ static const ferrum_parameter parameters_Allgather[] = {
     {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Allgather[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Allgather_c[] = {
@@ -91,9 +91,81 @@ static const ferrum_parameter parameters_Allgather_c[] = {
     {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Allgather_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Allgather_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Allgather_init[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Allgather_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Allgather_init_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Allgatherv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Allgatherv[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Allgatherv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Allgatherv_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Allgatherv_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Allgatherv_init[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Allgatherv_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Allgatherv_init_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Alloc_mem[] = {
     {"size", "ALLOC_MEM_NUM_BYTES", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
@@ -105,7 +177,7 @@ static const ferrum_parameter parameters_Allreduce[] = {
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Allreduce[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Allreduce_c[] = {
@@ -114,9 +186,31 @@ static const ferrum_parameter parameters_Allreduce_c[] = {
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Allreduce_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Allreduce_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Allreduce_init[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Allreduce_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Allreduce_init_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Alltoall[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -124,7 +218,7 @@ static const ferrum_parameter parameters_Alltoall[] = {
     {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Alltoall[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Alltoall_c[] = {
@@ -134,9 +228,129 @@ static const ferrum_parameter parameters_Alltoall_c[] = {
     {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Alltoall_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Alltoall_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Alltoall_init[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Alltoall_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Alltoall_init_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Alltoallv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Alltoallv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Alltoallv_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Alltoallv_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Alltoallw[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Alltoallw_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Alltoallw_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Alltoallw_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Attr_delete[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"keyval", "KEYVAL", "int", FERRUM_INT, FERRUM_IN},
@@ -153,14 +367,19 @@ static const ferrum_parameter parameters_Attr_put[] = {
     {"attribute_val", "ATTRIBUTE_VAL_10", "void *", FERRUM_ADDRESS, FERRUM_IN},
 };
 static const ferrum_parameter parameters_Barrier[] = {
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Barrier_init[] = {
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Bcast[] = {
     {"buffer", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Bcast[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Bcast_c[] = {
@@ -168,9 +387,29 @@ static const ferrum_parameter parameters_Bcast_c[] = {
     {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Bcast_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Bcast_init[] = {
+    {"buffer", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Bcast_init[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Bcast_init_c[] = {
+    {"buffer", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Bcast_init_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Bsend[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -550,6 +789,46 @@ static const ferrum_parameter parameters_Error_string[] = {
     {"string", "STRING", "char *", FERRUM_ADDRESS, FERRUM_OUT},
     {"resultlen", "STRING_LENGTH", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Exscan[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Exscan[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Exscan_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Exscan_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Exscan_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Exscan_init[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Exscan_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Exscan_init_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Fetch_and_op[] = {
     {"origin_addr", "RAW_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"result_addr", "RAW_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -1188,7 +1467,7 @@ static const ferrum_parameter parameters_Gather[] = {
     {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Gather[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 1}};
 static const ferrum_parameter parameters_Gather_c[] = {
@@ -1199,9 +1478,87 @@ static const ferrum_parameter parameters_Gather_c[] = {
     {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Gather_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 1}};
+static const ferrum_parameter parameters_Gather_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Gather_init[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 1}};
+static const ferrum_parameter parameters_Gather_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Gather_init_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 1}};
+static const ferrum_parameter parameters_Gatherv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Gatherv[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Gatherv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Gatherv_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Gatherv_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Gatherv_init[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Gatherv_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Gatherv_init_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Get[] = {
     {"origin_addr", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1425,6 +1782,164 @@ static const ferrum_parameter parameters_Group_union[] = {
     {"group2", "GROUP", "MPI_Group", FERRUM_HANDLE, FERRUM_IN},
     {"newgroup", "GROUP", "MPI_Group *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Iallgather[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iallgather[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Iallgather_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iallgather_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Iallgatherv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iallgatherv[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Iallgatherv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iallgatherv_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Iallreduce[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iallreduce[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Iallreduce_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iallreduce_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Ialltoall[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ialltoall[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Ialltoall_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ialltoall_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Ialltoallv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Ialltoallv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Ialltoallw[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Ialltoallw_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Ibarrier[] = {
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Ibcast[] = {
+    {"buffer", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ibcast[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Ibcast_c[] = {
+    {"buffer", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ibcast_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Ibsend[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1445,6 +1960,76 @@ static const ferrum_parameter parameters_Ibsend_c[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const adapter_buffer buffers_Ibsend_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Iexscan[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iexscan[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Iexscan_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iexscan_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Igather[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Igather[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 1}};
+static const ferrum_parameter parameters_Igather_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Igather_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 1}};
+static const ferrum_parameter parameters_Igatherv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Igatherv[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Igatherv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Igatherv_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Improbe[] = {
     {"source", "RANK_SOURCE", "int", FERRUM_INT, FERRUM_IN},
     {"tag", "TAG_ANY", "int", FERRUM_INT, FERRUM_IN},
@@ -1469,6 +2054,122 @@ static const ferrum_parameter parameters_Imrecv_c[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const adapter_buffer buffers_Imrecv_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Ineighbor_allgather[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ineighbor_allgather[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Ineighbor_allgather_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ineighbor_allgather_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Ineighbor_allgatherv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ineighbor_allgatherv[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Ineighbor_allgatherv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ineighbor_allgatherv_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Ineighbor_alltoall[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ineighbor_alltoall[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Ineighbor_alltoall_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ineighbor_alltoall_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Ineighbor_alltoallv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Ineighbor_alltoallv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Ineighbor_alltoallw[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Ineighbor_alltoallw_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Info_c2f[] = {
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
 };
@@ -1597,6 +2298,66 @@ static const ferrum_parameter parameters_Irecv_c[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const adapter_buffer buffers_Irecv_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Ireduce[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ireduce[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 1}};
+static const ferrum_parameter parameters_Ireduce_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ireduce_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 1}};
+static const ferrum_parameter parameters_Ireduce_scatter[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Ireduce_scatter_block[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ireduce_scatter_block[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Ireduce_scatter_block_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Ireduce_scatter_block_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Ireduce_scatter_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Irsend[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1620,6 +2381,76 @@ static const adapter_buffer buffers_Irsend_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Is_thread_main[] = {
     {"flag", "LOGICAL", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Iscan[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iscan[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Iscan_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iscan_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Iscatter[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iscatter[] = {{0, 1, 2, -1, 1}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Iscatter_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iscatter_c[] = {{0, 1, 2, -1, 1}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Iscatterv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iscatterv[] = {{4, 5, 6, -1, 0}};
+static const ferrum_parameter parameters_Iscatterv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Iscatterv_c[] = {{4, 5, 6, -1, 0}};
 static const ferrum_parameter parameters_Isend[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -1758,6 +2589,238 @@ static const ferrum_parameter parameters_Mrecv_c[] = {
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const adapter_buffer buffers_Mrecv_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_allgather[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Neighbor_allgather[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_allgather_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Neighbor_allgather_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_allgather_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Neighbor_allgather_init[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_allgather_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Neighbor_allgather_init_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_allgatherv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Neighbor_allgatherv[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_allgatherv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Neighbor_allgatherv_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_allgatherv_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Neighbor_allgatherv_init[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_allgatherv_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Neighbor_allgatherv_init_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_alltoall[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Neighbor_alltoall[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_alltoall_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Neighbor_alltoall_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_alltoall_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Neighbor_alltoall_init[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_alltoall_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Neighbor_alltoall_init_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Neighbor_alltoallv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Neighbor_alltoallv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Neighbor_alltoallv_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Neighbor_alltoallv_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Neighbor_alltoallw[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Neighbor_alltoallw_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Neighbor_alltoallw_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Neighbor_alltoallw_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"rdispls", "DISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvtypes", "DATATYPE", "const MPI_Datatype *", FERRUM_ADDRESS, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Op_c2f[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
 };
@@ -1976,7 +3039,7 @@ static const ferrum_parameter parameters_Reduce[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Reduce[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 1}};
 static const ferrum_parameter parameters_Reduce_c[] = {
@@ -1986,9 +3049,33 @@ static const ferrum_parameter parameters_Reduce_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Reduce_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 1}};
+static const ferrum_parameter parameters_Reduce_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Reduce_init[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 1}};
+static const ferrum_parameter parameters_Reduce_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Reduce_init_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 1}};
 static const ferrum_parameter parameters_Reduce_local[] = {
     {"inbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"inoutbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_INOUT},
@@ -2005,6 +3092,82 @@ static const ferrum_parameter parameters_Reduce_local_c[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Reduce_local_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Reduce_scatter[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Reduce_scatter_block[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Reduce_scatter_block[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Reduce_scatter_block_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Reduce_scatter_block_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Reduce_scatter_block_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Reduce_scatter_block_init[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Reduce_scatter_block_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Reduce_scatter_block_init_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Reduce_scatter_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Reduce_scatter_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Reduce_scatter_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Register_datarep[] = {
     {"datarep", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
     {"read_conversion_fn", "CONVERSION_FUNCTION", "MPI_Datarep_conversion_function *", FERRUM_FUNCTION, FERRUM_IN},
@@ -2106,6 +3269,46 @@ static const ferrum_parameter parameters_Rsend_init_c[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const adapter_buffer buffers_Rsend_init_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Scan[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Scan[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Scan_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Scan_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Scan_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Scan_init[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
+static const ferrum_parameter parameters_Scan_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Scan_init_c[] = {{0, 2, 3, -1, 0}, {1, 2, 3, -1, 0}};
 static const ferrum_parameter parameters_Scatter[] = {
     {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -2114,7 +3317,7 @@ static const ferrum_parameter parameters_Scatter[] = {
     {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Scatter[] = {{0, 1, 2, -1, 1}, {3, 4, 5, -1, 0}};
 static const ferrum_parameter parameters_Scatter_c[] = {
@@ -2125,9 +3328,87 @@ static const ferrum_parameter parameters_Scatter_c[] = {
     {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Scatter_c[] = {{0, 1, 2, -1, 1}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Scatter_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Scatter_init[] = {{0, 1, 2, -1, 1}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Scatter_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Scatter_init_c[] = {{0, 1, 2, -1, 1}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Scatterv[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Scatterv[] = {{4, 5, 6, -1, 0}};
+static const ferrum_parameter parameters_Scatterv_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+};
+static const adapter_buffer buffers_Scatterv_c[] = {{4, 5, 6, -1, 0}};
+static const ferrum_parameter parameters_Scatterv_init[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Scatterv_init[] = {{4, 5, 6, -1, 1}};
+static const ferrum_parameter parameters_Scatterv_init_c[] = {
+    {"sendbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendcounts", "POLYXFER_NUM_ELEM_NNI", "const MPI_Count *", FERRUM_ADDRESS, FERRUM_IN},
+    {"displs", "POLYDISPLACEMENT", "const MPI_Aint *", FERRUM_ADDRESS, FERRUM_IN},
+    {"sendtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"recvbuf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"recvcount", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"recvtype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Scatterv_init_c[] = {{4, 5, 6, -1, 1}};
 static const ferrum_parameter parameters_Send[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -3232,7 +4513,7 @@ static const ferrum_parameter parameters_Win_toint[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
 
-const ferrum_function adapter_functions[543] = {
+const ferrum_function adapter_functions[657] = {
     {"MPI_Abi_get_fortran_booleans", 1, 4, parameters_Abi_get_fortran_booleans, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_fortran_info", 2, 1, parameters_Abi_get_fortran_info, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_info", 3, 1, parameters_Abi_get_info, FERRUM_INT, 1, -1, -1, -1},
@@ -3249,17 +4530,38 @@ const ferrum_function adapter_functions[543] = {
     {"MPI_Aint_diff", 14, 2, parameters_Aint_diff, FERRUM_INT64, 0, -1, -1, -1},
     {"MPI_Allgather", 15, 7, parameters_Allgather, FERRUM_INT, 1, -1, -1, 6},
     {"MPI_Allgather_c", 16, 7, parameters_Allgather_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Allgather_init", 17, 9, parameters_Allgather_init, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Allgather_init_c", 18, 9, parameters_Allgather_init_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Allgatherv", 19, 8, parameters_Allgatherv, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Allgatherv_c", 20, 8, parameters_Allgatherv_c, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Allgatherv_init", 21, 10, parameters_Allgatherv_init, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Allgatherv_init_c", 22, 10, parameters_Allgatherv_init_c, FERRUM_INT, 1, -1, -1, 7},
     {"MPI_Alloc_mem", 23, 3, parameters_Alloc_mem, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Allreduce", 24, 6, parameters_Allreduce, FERRUM_INT, 1, -1, -1, 5},
     {"MPI_Allreduce_c", 25, 6, parameters_Allreduce_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Allreduce_init", 26, 8, parameters_Allreduce_init, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Allreduce_init_c", 27, 8, parameters_Allreduce_init_c, FERRUM_INT, 1, -1, -1, 5},
     {"MPI_Alltoall", 28, 7, parameters_Alltoall, FERRUM_INT, 1, -1, -1, 6},
     {"MPI_Alltoall_c", 29, 7, parameters_Alltoall_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Alltoall_init", 30, 9, parameters_Alltoall_init, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Alltoall_init_c", 31, 9, parameters_Alltoall_init_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Alltoallv", 32, 9, parameters_Alltoallv, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Alltoallv_c", 33, 9, parameters_Alltoallv_c, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Alltoallv_init", 34, 11, parameters_Alltoallv_init, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Alltoallv_init_c", 35, 11, parameters_Alltoallv_init_c, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Alltoallw", 36, 9, parameters_Alltoallw, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Alltoallw_c", 37, 9, parameters_Alltoallw_c, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Alltoallw_init", 38, 11, parameters_Alltoallw_init, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Alltoallw_init_c", 39, 11, parameters_Alltoallw_init_c, FERRUM_INT, 1, -1, -1, 8},
     {"MPI_Attr_delete", 40, 2, parameters_Attr_delete, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Attr_get", 41, 4, parameters_Attr_get, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Attr_put", 42, 3, parameters_Attr_put, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Barrier", 43, 1, parameters_Barrier, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Barrier_init", 44, 3, parameters_Barrier_init, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Bcast", 45, 5, parameters_Bcast, FERRUM_INT, 1, 3, -1, 4},
     {"MPI_Bcast_c", 46, 5, parameters_Bcast_c, FERRUM_INT, 1, 3, -1, 4},
+    {"MPI_Bcast_init", 47, 7, parameters_Bcast_init, FERRUM_INT, 1, 3, -1, 4},
+    {"MPI_Bcast_init_c", 48, 7, parameters_Bcast_init_c, FERRUM_INT, 1, 3, -1, 4},
     {"MPI_Bsend", 49, 6, parameters_Bsend, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Bsend_c", 50, 6, parameters_Bsend_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Bsend_init", 51, 7, parameters_Bsend_init, FERRUM_INT, 1, 3, 4, 5},
@@ -3336,6 +4638,10 @@ const ferrum_function adapter_functions[543] = {
     {"MPI_Errhandler_toint", 129, 1, parameters_Errhandler_toint, FERRUM_INT, 0, -1, -1, -1},
     {"MPI_Error_class", 130, 2, parameters_Error_class, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Error_string", 131, 3, parameters_Error_string, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Exscan", 132, 6, parameters_Exscan, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Exscan_c", 133, 6, parameters_Exscan_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Exscan_init", 134, 8, parameters_Exscan_init, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Exscan_init_c", 135, 8, parameters_Exscan_init_c, FERRUM_INT, 1, -1, -1, 5},
     {"MPI_Fetch_and_op", 136, 7, parameters_Fetch_and_op, FERRUM_INT, 1, -1, -1, 6},
     {"MPI_File_c2f", 137, 1, parameters_File_c2f, FERRUM_INT, 0, -1, -1, 0},
     {"MPI_File_call_errhandler", 138, 2, parameters_File_call_errhandler, FERRUM_INT, 1, -1, -1, 0},
@@ -3434,6 +4740,12 @@ const ferrum_function adapter_functions[543] = {
     {"MPI_Free_mem", 231, 1, parameters_Free_mem, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Gather", 232, 8, parameters_Gather, FERRUM_INT, 1, 6, -1, 7},
     {"MPI_Gather_c", 233, 8, parameters_Gather_c, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Gather_init", 234, 10, parameters_Gather_init, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Gather_init_c", 235, 10, parameters_Gather_init_c, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Gatherv", 236, 9, parameters_Gatherv, FERRUM_INT, 1, 7, -1, 8},
+    {"MPI_Gatherv_c", 237, 9, parameters_Gatherv_c, FERRUM_INT, 1, 7, -1, 8},
+    {"MPI_Gatherv_init", 238, 11, parameters_Gatherv_init, FERRUM_INT, 1, 7, -1, 8},
+    {"MPI_Gatherv_init_c", 239, 11, parameters_Gatherv_init_c, FERRUM_INT, 1, 7, -1, 8},
     {"MPI_Get", 240, 8, parameters_Get, FERRUM_INT, 1, -1, -1, 7},
     {"MPI_Get_accumulate", 241, 12, parameters_Get_accumulate, FERRUM_INT, 1, -1, -1, 11},
     {"MPI_Get_accumulate_c", 242, 12, parameters_Get_accumulate_c, FERRUM_INT, 1, -1, -1, 11},
@@ -3473,11 +4785,42 @@ const ferrum_function adapter_functions[543] = {
     {"MPI_Group_toint", 276, 1, parameters_Group_toint, FERRUM_INT, 0, -1, -1, -1},
     {"MPI_Group_translate_ranks", 277, 5, parameters_Group_translate_ranks, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Group_union", 278, 3, parameters_Group_union, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Iallgather", 279, 8, parameters_Iallgather, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Iallgather_c", 280, 8, parameters_Iallgather_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Iallgatherv", 281, 9, parameters_Iallgatherv, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Iallgatherv_c", 282, 9, parameters_Iallgatherv_c, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Iallreduce", 283, 7, parameters_Iallreduce, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Iallreduce_c", 284, 7, parameters_Iallreduce_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Ialltoall", 285, 8, parameters_Ialltoall, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Ialltoall_c", 286, 8, parameters_Ialltoall_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Ialltoallv", 287, 10, parameters_Ialltoallv, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Ialltoallv_c", 288, 10, parameters_Ialltoallv_c, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Ialltoallw", 289, 10, parameters_Ialltoallw, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Ialltoallw_c", 290, 10, parameters_Ialltoallw_c, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Ibarrier", 291, 2, parameters_Ibarrier, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Ibcast", 292, 6, parameters_Ibcast, FERRUM_INT, 1, 3, -1, 4},
+    {"MPI_Ibcast_c", 293, 6, parameters_Ibcast_c, FERRUM_INT, 1, 3, -1, 4},
     {"MPI_Ibsend", 294, 7, parameters_Ibsend, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Ibsend_c", 295, 7, parameters_Ibsend_c, FERRUM_INT, 1, 3, 4, 5},
+    {"MPI_Iexscan", 296, 7, parameters_Iexscan, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Iexscan_c", 297, 7, parameters_Iexscan_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Igather", 298, 9, parameters_Igather, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Igather_c", 299, 9, parameters_Igather_c, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Igatherv", 300, 10, parameters_Igatherv, FERRUM_INT, 1, 7, -1, 8},
+    {"MPI_Igatherv_c", 301, 10, parameters_Igatherv_c, FERRUM_INT, 1, 7, -1, 8},
     {"MPI_Improbe", 302, 6, parameters_Improbe, FERRUM_INT, 1, 0, 1, 2},
     {"MPI_Imrecv", 303, 5, parameters_Imrecv, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Imrecv_c", 304, 5, parameters_Imrecv_c, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Ineighbor_allgather", 305, 8, parameters_Ineighbor_allgather, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Ineighbor_allgather_c", 306, 8, parameters_Ineighbor_allgather_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Ineighbor_allgatherv", 307, 9, parameters_Ineighbor_allgatherv, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Ineighbor_allgatherv_c", 308, 9, parameters_Ineighbor_allgatherv_c, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Ineighbor_alltoall", 309, 8, parameters_Ineighbor_alltoall, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Ineighbor_alltoall_c", 310, 8, parameters_Ineighbor_alltoall_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Ineighbor_alltoallv", 311, 10, parameters_Ineighbor_alltoallv, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Ineighbor_alltoallv_c", 312, 10, parameters_Ineighbor_alltoallv_c, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Ineighbor_alltoallw", 313, 10, parameters_Ineighbor_alltoallw, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Ineighbor_alltoallw_c", 314, 10, parameters_Ineighbor_alltoallw_c, FERRUM_INT, 1, -1, -1, 8},
     {"MPI_Info_c2f", 315, 1, parameters_Info_c2f, FERRUM_INT, 0, -1, -1, -1},
     {"MPI_Info_create", 316, 1, parameters_Info_create, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Info_create_env", 317, 3, parameters_Info_create_env, FERRUM_INT, 1, -1, -1, -1},
@@ -3502,9 +4845,21 @@ const ferrum_function adapter_functions[543] = {
     {"MPI_Iprobe", 336, 5, parameters_Iprobe, FERRUM_INT, 1, 0, 1, 2},
     {"MPI_Irecv", 337, 7, parameters_Irecv, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Irecv_c", 338, 7, parameters_Irecv_c, FERRUM_INT, 1, 3, 4, 5},
+    {"MPI_Ireduce", 339, 8, parameters_Ireduce, FERRUM_INT, 1, 5, -1, 6},
+    {"MPI_Ireduce_c", 340, 8, parameters_Ireduce_c, FERRUM_INT, 1, 5, -1, 6},
+    {"MPI_Ireduce_scatter", 341, 7, parameters_Ireduce_scatter, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Ireduce_scatter_block", 342, 7, parameters_Ireduce_scatter_block, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Ireduce_scatter_block_c", 343, 7, parameters_Ireduce_scatter_block_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Ireduce_scatter_c", 344, 7, parameters_Ireduce_scatter_c, FERRUM_INT, 1, -1, -1, 5},
     {"MPI_Irsend", 345, 7, parameters_Irsend, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Irsend_c", 346, 7, parameters_Irsend_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Is_thread_main", 347, 1, parameters_Is_thread_main, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Iscan", 348, 7, parameters_Iscan, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Iscan_c", 349, 7, parameters_Iscan_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Iscatter", 350, 9, parameters_Iscatter, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Iscatter_c", 351, 9, parameters_Iscatter_c, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Iscatterv", 352, 10, parameters_Iscatterv, FERRUM_INT, 1, 7, -1, 8},
+    {"MPI_Iscatterv_c", 353, 10, parameters_Iscatterv_c, FERRUM_INT, 1, 7, -1, 8},
     {"MPI_Isend", 354, 7, parameters_Isend, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Isend_c", 355, 7, parameters_Isend_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Isendrecv", 356, 12, parameters_Isendrecv, FERRUM_INT, 1, 3, 4, 10},
@@ -3522,6 +4877,26 @@ const ferrum_function adapter_functions[543] = {
     {"MPI_Mprobe", 369, 5, parameters_Mprobe, FERRUM_INT, 1, 0, 1, 2},
     {"MPI_Mrecv", 370, 5, parameters_Mrecv, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Mrecv_c", 371, 5, parameters_Mrecv_c, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Neighbor_allgather", 372, 7, parameters_Neighbor_allgather, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Neighbor_allgather_c", 373, 7, parameters_Neighbor_allgather_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Neighbor_allgather_init", 374, 9, parameters_Neighbor_allgather_init, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Neighbor_allgather_init_c", 375, 9, parameters_Neighbor_allgather_init_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Neighbor_allgatherv", 376, 8, parameters_Neighbor_allgatherv, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Neighbor_allgatherv_c", 377, 8, parameters_Neighbor_allgatherv_c, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Neighbor_allgatherv_init", 378, 10, parameters_Neighbor_allgatherv_init, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Neighbor_allgatherv_init_c", 379, 10, parameters_Neighbor_allgatherv_init_c, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Neighbor_alltoall", 380, 7, parameters_Neighbor_alltoall, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Neighbor_alltoall_c", 381, 7, parameters_Neighbor_alltoall_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Neighbor_alltoall_init", 382, 9, parameters_Neighbor_alltoall_init, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Neighbor_alltoall_init_c", 383, 9, parameters_Neighbor_alltoall_init_c, FERRUM_INT, 1, -1, -1, 6},
+    {"MPI_Neighbor_alltoallv", 384, 9, parameters_Neighbor_alltoallv, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Neighbor_alltoallv_c", 385, 9, parameters_Neighbor_alltoallv_c, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Neighbor_alltoallv_init", 386, 11, parameters_Neighbor_alltoallv_init, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Neighbor_alltoallv_init_c", 387, 11, parameters_Neighbor_alltoallv_init_c, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Neighbor_alltoallw", 388, 9, parameters_Neighbor_alltoallw, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Neighbor_alltoallw_c", 389, 9, parameters_Neighbor_alltoallw_c, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Neighbor_alltoallw_init", 390, 11, parameters_Neighbor_alltoallw_init, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Neighbor_alltoallw_init_c", 391, 11, parameters_Neighbor_alltoallw_init_c, FERRUM_INT, 1, -1, -1, 8},
     {"MPI_Op_c2f", 392, 1, parameters_Op_c2f, FERRUM_INT, 0, -1, -1, -1},
     {"MPI_Op_commutative", 393, 2, parameters_Op_commutative, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Op_create", 394, 3, parameters_Op_create, FERRUM_INT, 1, -1, -1, -1},
@@ -3555,8 +4930,18 @@ const ferrum_function adapter_functions[543] = {
     {"MPI_Recv_init_c", 426, 7, parameters_Recv_init_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Reduce", 427, 7, parameters_Reduce, FERRUM_INT, 1, 5, -1, 6},
     {"MPI_Reduce_c", 428, 7, parameters_Reduce_c, FERRUM_INT, 1, 5, -1, 6},
+    {"MPI_Reduce_init", 429, 9, parameters_Reduce_init, FERRUM_INT, 1, 5, -1, 6},
+    {"MPI_Reduce_init_c", 430, 9, parameters_Reduce_init_c, FERRUM_INT, 1, 5, -1, 6},
     {"MPI_Reduce_local", 431, 5, parameters_Reduce_local, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Reduce_local_c", 432, 5, parameters_Reduce_local_c, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Reduce_scatter", 433, 6, parameters_Reduce_scatter, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Reduce_scatter_block", 434, 6, parameters_Reduce_scatter_block, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Reduce_scatter_block_c", 435, 6, parameters_Reduce_scatter_block_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Reduce_scatter_block_init", 436, 8, parameters_Reduce_scatter_block_init, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Reduce_scatter_block_init_c", 437, 8, parameters_Reduce_scatter_block_init_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Reduce_scatter_c", 438, 6, parameters_Reduce_scatter_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Reduce_scatter_init", 439, 8, parameters_Reduce_scatter_init, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Reduce_scatter_init_c", 440, 8, parameters_Reduce_scatter_init_c, FERRUM_INT, 1, -1, -1, 5},
     {"MPI_Register_datarep", 441, 5, parameters_Register_datarep, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Register_datarep_c", 442, 5, parameters_Register_datarep_c, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Remove_error_class", 443, 1, parameters_Remove_error_class, FERRUM_INT, 1, -1, -1, -1},
@@ -3575,8 +4960,18 @@ const ferrum_function adapter_functions[543] = {
     {"MPI_Rsend_c", 462, 6, parameters_Rsend_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Rsend_init", 463, 7, parameters_Rsend_init, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Rsend_init_c", 464, 7, parameters_Rsend_init_c, FERRUM_INT, 1, 3, 4, 5},
+    {"MPI_Scan", 465, 6, parameters_Scan, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Scan_c", 466, 6, parameters_Scan_c, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Scan_init", 467, 8, parameters_Scan_init, FERRUM_INT, 1, -1, -1, 5},
+    {"MPI_Scan_init_c", 468, 8, parameters_Scan_init_c, FERRUM_INT, 1, -1, -1, 5},
     {"MPI_Scatter", 469, 8, parameters_Scatter, FERRUM_INT, 1, 6, -1, 7},
     {"MPI_Scatter_c", 470, 8, parameters_Scatter_c, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Scatter_init", 471, 10, parameters_Scatter_init, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Scatter_init_c", 472, 10, parameters_Scatter_init_c, FERRUM_INT, 1, 6, -1, 7},
+    {"MPI_Scatterv", 473, 9, parameters_Scatterv, FERRUM_INT, 1, 7, -1, 8},
+    {"MPI_Scatterv_c", 474, 9, parameters_Scatterv_c, FERRUM_INT, 1, 7, -1, 8},
+    {"MPI_Scatterv_init", 475, 11, parameters_Scatterv_init, FERRUM_INT, 1, 7, -1, 8},
+    {"MPI_Scatterv_init_c", 476, 11, parameters_Scatterv_init_c, FERRUM_INT, 1, 7, -1, 8},
     {"MPI_Send", 477, 6, parameters_Send, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Send_c", 478, 6, parameters_Send_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Send_init", 479, 7, parameters_Send_init, FERRUM_INT, 1, 3, 4, 5},
@@ -3778,7 +5173,7 @@ const ferrum_function adapter_functions[543] = {
     {"MPI_Wtime", 693, 0, NULL, FERRUM_DOUBLE, 0, -1, -1, -1},
 };
 
-const adapter_buffers adapter_all_buffers[543] = {
+const adapter_buffers adapter_all_buffers[657] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -3795,17 +5190,38 @@ const adapter_buffers adapter_all_buffers[543] = {
     {0, -1, NULL},
     {2, -1, buffers_Allgather},
     {2, -1, buffers_Allgather_c},
+    {2, -1, buffers_Allgather_init},
+    {2, -1, buffers_Allgather_init_c},
+    {1, -1, buffers_Allgatherv},
+    {1, -1, buffers_Allgatherv_c},
+    {1, -1, buffers_Allgatherv_init},
+    {1, -1, buffers_Allgatherv_init_c},
     {0, -1, NULL},
     {2, -1, buffers_Allreduce},
     {2, -1, buffers_Allreduce_c},
+    {2, -1, buffers_Allreduce_init},
+    {2, -1, buffers_Allreduce_init_c},
     {2, -1, buffers_Alltoall},
     {2, -1, buffers_Alltoall_c},
+    {2, -1, buffers_Alltoall_init},
+    {2, -1, buffers_Alltoall_init_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {1, 3, buffers_Bcast},
     {1, 3, buffers_Bcast_c},
+    {1, 3, buffers_Bcast_init},
+    {1, 3, buffers_Bcast_init_c},
     {1, -1, buffers_Bsend},
     {1, -1, buffers_Bsend_c},
     {1, -1, buffers_Bsend_init},
@@ -3882,6 +5298,10 @@ const adapter_buffers adapter_all_buffers[543] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
+    {2, -1, buffers_Exscan},
+    {2, -1, buffers_Exscan_c},
+    {2, -1, buffers_Exscan_init},
+    {2, -1, buffers_Exscan_init_c},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -3980,6 +5400,12 @@ const adapter_buffers adapter_all_buffers[543] = {
     {0, -1, NULL},
     {2, 6, buffers_Gather},
     {2, 6, buffers_Gather_c},
+    {2, 6, buffers_Gather_init},
+    {2, 6, buffers_Gather_init_c},
+    {1, 7, buffers_Gatherv},
+    {1, 7, buffers_Gatherv_c},
+    {1, 7, buffers_Gatherv_init},
+    {1, 7, buffers_Gatherv_init_c},
     {1, -1, buffers_Get},
     {2, -1, buffers_Get_accumulate},
     {2, -1, buffers_Get_accumulate_c},
@@ -4019,11 +5445,42 @@ const adapter_buffers adapter_all_buffers[543] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
+    {2, -1, buffers_Iallgather},
+    {2, -1, buffers_Iallgather_c},
+    {1, -1, buffers_Iallgatherv},
+    {1, -1, buffers_Iallgatherv_c},
+    {2, -1, buffers_Iallreduce},
+    {2, -1, buffers_Iallreduce_c},
+    {2, -1, buffers_Ialltoall},
+    {2, -1, buffers_Ialltoall_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {1, 3, buffers_Ibcast},
+    {1, 3, buffers_Ibcast_c},
     {1, -1, buffers_Ibsend},
     {1, -1, buffers_Ibsend_c},
+    {2, -1, buffers_Iexscan},
+    {2, -1, buffers_Iexscan_c},
+    {2, 6, buffers_Igather},
+    {2, 6, buffers_Igather_c},
+    {1, 7, buffers_Igatherv},
+    {1, 7, buffers_Igatherv_c},
     {0, -1, NULL},
     {1, -1, buffers_Imrecv},
     {1, -1, buffers_Imrecv_c},
+    {2, -1, buffers_Ineighbor_allgather},
+    {2, -1, buffers_Ineighbor_allgather_c},
+    {1, -1, buffers_Ineighbor_allgatherv},
+    {1, -1, buffers_Ineighbor_allgatherv_c},
+    {2, -1, buffers_Ineighbor_alltoall},
+    {2, -1, buffers_Ineighbor_alltoall_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -4048,9 +5505,21 @@ const adapter_buffers adapter_all_buffers[543] = {
     {0, -1, NULL},
     {1, -1, buffers_Irecv},
     {1, -1, buffers_Irecv_c},
+    {2, 5, buffers_Ireduce},
+    {2, 5, buffers_Ireduce_c},
+    {0, -1, NULL},
+    {2, -1, buffers_Ireduce_scatter_block},
+    {2, -1, buffers_Ireduce_scatter_block_c},
+    {0, -1, NULL},
     {1, -1, buffers_Irsend},
     {1, -1, buffers_Irsend_c},
     {0, -1, NULL},
+    {2, -1, buffers_Iscan},
+    {2, -1, buffers_Iscan_c},
+    {2, 6, buffers_Iscatter},
+    {2, 6, buffers_Iscatter_c},
+    {1, 7, buffers_Iscatterv},
+    {1, 7, buffers_Iscatterv_c},
     {1, -1, buffers_Isend},
     {1, -1, buffers_Isend_c},
     {2, -1, buffers_Isendrecv},
@@ -4068,6 +5537,26 @@ const adapter_buffers adapter_all_buffers[543] = {
     {0, -1, NULL},
     {1, -1, buffers_Mrecv},
     {1, -1, buffers_Mrecv_c},
+    {2, -1, buffers_Neighbor_allgather},
+    {2, -1, buffers_Neighbor_allgather_c},
+    {2, -1, buffers_Neighbor_allgather_init},
+    {2, -1, buffers_Neighbor_allgather_init_c},
+    {1, -1, buffers_Neighbor_allgatherv},
+    {1, -1, buffers_Neighbor_allgatherv_c},
+    {1, -1, buffers_Neighbor_allgatherv_init},
+    {1, -1, buffers_Neighbor_allgatherv_init_c},
+    {2, -1, buffers_Neighbor_alltoall},
+    {2, -1, buffers_Neighbor_alltoall_c},
+    {2, -1, buffers_Neighbor_alltoall_init},
+    {2, -1, buffers_Neighbor_alltoall_init_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -4101,8 +5590,18 @@ const adapter_buffers adapter_all_buffers[543] = {
     {1, -1, buffers_Recv_init_c},
     {2, 5, buffers_Reduce},
     {2, 5, buffers_Reduce_c},
+    {2, 5, buffers_Reduce_init},
+    {2, 5, buffers_Reduce_init_c},
     {2, -1, buffers_Reduce_local},
     {2, -1, buffers_Reduce_local_c},
+    {0, -1, NULL},
+    {2, -1, buffers_Reduce_scatter_block},
+    {2, -1, buffers_Reduce_scatter_block_c},
+    {2, -1, buffers_Reduce_scatter_block_init},
+    {2, -1, buffers_Reduce_scatter_block_init_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -4121,8 +5620,18 @@ const adapter_buffers adapter_all_buffers[543] = {
     {1, -1, buffers_Rsend_c},
     {1, -1, buffers_Rsend_init},
     {1, -1, buffers_Rsend_init_c},
+    {2, -1, buffers_Scan},
+    {2, -1, buffers_Scan_c},
+    {2, -1, buffers_Scan_init},
+    {2, -1, buffers_Scan_init_c},
     {2, 6, buffers_Scatter},
     {2, 6, buffers_Scatter_c},
+    {2, 6, buffers_Scatter_init},
+    {2, 6, buffers_Scatter_init_c},
+    {1, 7, buffers_Scatterv},
+    {1, 7, buffers_Scatterv_c},
+    {1, 7, buffers_Scatterv_init},
+    {1, 7, buffers_Scatterv_init_c},
     {1, -1, buffers_Send},
     {1, -1, buffers_Send_c},
     {1, -1, buffers_Send_init},
@@ -4532,13 +6041,91 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return (int)call.result.integer;
 }
 
+int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[16], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[17], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[18], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[19], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[20], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[21], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Alloc_mem(size, info, baseptr);
     const ferrum_value values[] = {{.integer = size}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[16], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[22], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Alloc_mem(size, info, baseptr);
     adapter_leave(&call, inside);
@@ -4551,7 +6138,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     if (!inside)
         return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[17], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[23], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -4564,9 +6151,35 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     if (!inside)
         return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[18], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[24], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[25], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[26], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -4577,7 +6190,7 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (!inside)
         return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[19], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[27], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -4590,9 +6203,139 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[20], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[28], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[29], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[30], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[31], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[32], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[33], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[34], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[35], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[36], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[37], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[38], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -4603,7 +6346,7 @@ int MPI_Attr_delete(MPI_Comm comm, int keyval)
     if (!inside)
         return PMPI_Attr_delete(comm, keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = keyval}};
-    ferrum_call call = {.function = &adapter_functions[21], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[39], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Attr_delete(comm, keyval);
     adapter_leave(&call, inside);
@@ -4616,7 +6359,7 @@ int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
     if (!inside)
         return PMPI_Attr_get(comm, keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[22], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[40], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Attr_get(comm, keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -4629,7 +6372,7 @@ int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
     if (!inside)
         return PMPI_Attr_put(comm, keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[23], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[41], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Attr_put(comm, keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -4642,9 +6385,22 @@ int MPI_Barrier(MPI_Comm comm)
     if (!inside)
         return PMPI_Barrier(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[24], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[42], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Barrier(comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Barrier_init(comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[43], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Barrier_init(comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -4655,7 +6411,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
     if (!inside)
         return PMPI_Bcast(buffer, count, datatype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[25], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[44], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Bcast(buffer, count, datatype, root, comm);
     adapter_leave(&call, inside);
@@ -4668,9 +6424,35 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
     if (!inside)
         return PMPI_Bcast_c(buffer, count, datatype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[26], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[45], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Bcast_c(buffer, count, datatype, root, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[46], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[47], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -4681,7 +6463,7 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Bsend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[27], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[48], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Bsend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -4694,7 +6476,7 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[28], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[49], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Bsend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -4707,7 +6489,7 @@ int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[29], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[50], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -4720,7 +6502,7 @@ int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[30], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[51], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -4733,7 +6515,7 @@ int MPI_Buffer_attach(void *buffer, int size)
     if (!inside)
         return PMPI_Buffer_attach(buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[31], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[52], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_attach(buffer, size);
     adapter_leave(&call, inside);
@@ -4746,7 +6528,7 @@ int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
     if (!inside)
         return PMPI_Buffer_attach_c(buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[32], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[53], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_attach_c(buffer, size);
     adapter_leave(&call, inside);
@@ -4759,7 +6541,7 @@ int MPI_Buffer_detach(void *buffer_addr, int *size)
     if (!inside)
         return PMPI_Buffer_detach(buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[33], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[54], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_detach(buffer_addr, size);
     adapter_leave(&call, inside);
@@ -4772,7 +6554,7 @@ int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
     if (!inside)
         return PMPI_Buffer_detach_c(buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[34], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[55], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_detach_c(buffer_addr, size);
     adapter_leave(&call, inside);
@@ -4784,7 +6566,7 @@ int MPI_Buffer_flush(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Buffer_flush();
-    ferrum_call call = {.function = &adapter_functions[35], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[56], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_flush();
     adapter_leave(&call, inside);
@@ -4797,7 +6579,7 @@ int MPI_Buffer_iflush(MPI_Request *request)
     if (!inside)
         return PMPI_Buffer_iflush(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[36], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[57], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Buffer_iflush(request);
     adapter_leave(&call, inside);
@@ -4810,7 +6592,7 @@ int MPI_Cancel(MPI_Request *request)
     if (!inside)
         return PMPI_Cancel(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[37], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[58], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Cancel(request);
     adapter_leave(&call, inside);
@@ -4823,7 +6605,7 @@ int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
     if (!inside)
         return PMPI_Cart_coords(comm, rank, maxdims, coords);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.integer = maxdims}, {.address = (void *)(uintptr_t)coords}};
-    ferrum_call call = {.function = &adapter_functions[38], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[59], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_coords(comm, rank, maxdims, coords);
     adapter_leave(&call, inside);
@@ -4836,7 +6618,7 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
     if (!inside)
         return PMPI_Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = ndims}, {.address = (void *)(uintptr_t)dims}, {.address = (void *)(uintptr_t)periods}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_cart}};
-    ferrum_call call = {.function = &adapter_functions[39], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[60], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
     adapter_leave(&call, inside);
@@ -4849,7 +6631,7 @@ int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coor
     if (!inside)
         return PMPI_Cart_get(comm, maxdims, dims, periods, coords);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxdims}, {.address = (void *)(uintptr_t)dims}, {.address = (void *)(uintptr_t)periods}, {.address = (void *)(uintptr_t)coords}};
-    ferrum_call call = {.function = &adapter_functions[40], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[61], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_get(comm, maxdims, dims, periods, coords);
     adapter_leave(&call, inside);
@@ -4862,7 +6644,7 @@ int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[]
     if (!inside)
         return PMPI_Cart_map(comm, ndims, dims, periods, newrank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = ndims}, {.address = (void *)(uintptr_t)dims}, {.address = (void *)(uintptr_t)periods}, {.address = (void *)(uintptr_t)newrank}};
-    ferrum_call call = {.function = &adapter_functions[41], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[62], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_map(comm, ndims, dims, periods, newrank);
     adapter_leave(&call, inside);
@@ -4875,7 +6657,7 @@ int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
     if (!inside)
         return PMPI_Cart_rank(comm, coords, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)coords}, {.address = (void *)(uintptr_t)rank}};
-    ferrum_call call = {.function = &adapter_functions[42], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[63], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_rank(comm, coords, rank);
     adapter_leave(&call, inside);
@@ -4888,7 +6670,7 @@ int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int
     if (!inside)
         return PMPI_Cart_shift(comm, direction, disp, rank_source, rank_dest);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = direction}, {.integer = disp}, {.address = (void *)(uintptr_t)rank_source}, {.address = (void *)(uintptr_t)rank_dest}};
-    ferrum_call call = {.function = &adapter_functions[43], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[64], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_shift(comm, direction, disp, rank_source, rank_dest);
     adapter_leave(&call, inside);
@@ -4901,7 +6683,7 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Cart_sub(comm, remain_dims, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)remain_dims}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[44], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[65], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Cart_sub(comm, remain_dims, newcomm);
     adapter_leave(&call, inside);
@@ -4914,7 +6696,7 @@ int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
     if (!inside)
         return PMPI_Cartdim_get(comm, ndims);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)ndims}};
-    ferrum_call call = {.function = &adapter_functions[45], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[66], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Cartdim_get(comm, ndims);
     adapter_leave(&call, inside);
@@ -4927,7 +6709,7 @@ int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
     if (!inside)
         return PMPI_Comm_attach_buffer(comm, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[46], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[67], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_attach_buffer(comm, buffer, size);
     adapter_leave(&call, inside);
@@ -4940,7 +6722,7 @@ int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
     if (!inside)
         return PMPI_Comm_attach_buffer_c(comm, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[47], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[68], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_attach_buffer_c(comm, buffer, size);
     adapter_leave(&call, inside);
@@ -4953,7 +6735,7 @@ MPI_Fint MPI_Comm_c2f(MPI_Comm comm)
     if (!inside)
         return PMPI_Comm_c2f(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[48], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[69], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_c2f(comm);
     adapter_leave(&call, inside);
@@ -4966,7 +6748,7 @@ int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     if (!inside)
         return PMPI_Comm_call_errhandler(comm, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[49], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[70], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_call_errhandler(comm, errorcode);
     adapter_leave(&call, inside);
@@ -4979,7 +6761,7 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     if (!inside)
         return PMPI_Comm_compare(comm1, comm2, result);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm1}, {.address = (void *)(uintptr_t)comm2}, {.address = (void *)(uintptr_t)result}};
-    ferrum_call call = {.function = &adapter_functions[50], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[71], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_compare(comm1, comm2, result);
     adapter_leave(&call, inside);
@@ -4992,7 +6774,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Comm_create(comm, group, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[51], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[72], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create(comm, group, newcomm);
     adapter_leave(&call, inside);
@@ -5005,7 +6787,7 @@ int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
     if (!inside)
         return PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[52], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[73], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -5018,7 +6800,7 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
     if (!inside)
         return PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)stringtag}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[53], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[74], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
     adapter_leave(&call, inside);
@@ -5031,7 +6813,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     if (!inside)
         return PMPI_Comm_create_group(comm, group, tag, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}, {.integer = tag}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[54], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[75], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_group(comm, group, tag, newcomm);
     adapter_leave(&call, inside);
@@ -5044,7 +6826,7 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_C
     if (!inside)
         return PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_copy_attr_fn}, {.address = (void *)(uintptr_t)comm_delete_attr_fn}, {.address = (void *)(uintptr_t)comm_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[55], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[76], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -5057,7 +6839,7 @@ int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     if (!inside)
         return PMPI_Comm_delete_attr(comm, comm_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}};
-    ferrum_call call = {.function = &adapter_functions[56], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[77], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_delete_attr(comm, comm_keyval);
     adapter_leave(&call, inside);
@@ -5070,7 +6852,7 @@ int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
     if (!inside)
         return PMPI_Comm_detach_buffer(comm, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[57], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[78], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_detach_buffer(comm, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -5083,7 +6865,7 @@ int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
     if (!inside)
         return PMPI_Comm_detach_buffer_c(comm, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[58], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[79], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_detach_buffer_c(comm, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -5096,7 +6878,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
     if (!inside)
         return PMPI_Comm_disconnect(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[59], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[80], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_disconnect(comm);
     adapter_leave(&call, inside);
@@ -5109,7 +6891,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Comm_dup(comm, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[60], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[81], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_dup(comm, newcomm);
     adapter_leave(&call, inside);
@@ -5122,7 +6904,7 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Comm_dup_with_info(comm, info, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[61], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[82], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_dup_with_info(comm, info, newcomm);
     adapter_leave(&call, inside);
@@ -5135,7 +6917,7 @@ MPI_Comm MPI_Comm_f2c(MPI_Fint comm)
     if (!inside)
         return PMPI_Comm_f2c(comm);
     const ferrum_value values[] = {{.integer = comm}};
-    ferrum_call call = {.function = &adapter_functions[62], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[83], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Comm_f2c(comm);
     adapter_leave(&call, inside);
@@ -5148,7 +6930,7 @@ int MPI_Comm_flush_buffer(MPI_Comm comm)
     if (!inside)
         return PMPI_Comm_flush_buffer(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[63], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[84], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_flush_buffer(comm);
     adapter_leave(&call, inside);
@@ -5161,7 +6943,7 @@ int MPI_Comm_free(MPI_Comm *comm)
     if (!inside)
         return PMPI_Comm_free(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[64], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[85], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_free(comm);
     adapter_leave(&call, inside);
@@ -5174,7 +6956,7 @@ int MPI_Comm_free_keyval(int *comm_keyval)
     if (!inside)
         return PMPI_Comm_free_keyval(comm_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_keyval}};
-    ferrum_call call = {.function = &adapter_functions[65], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[86], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_free_keyval(comm_keyval);
     adapter_leave(&call, inside);
@@ -5187,7 +6969,7 @@ MPI_Comm MPI_Comm_fromint(int comm)
     if (!inside)
         return PMPI_Comm_fromint(comm);
     const ferrum_value values[] = {{.integer = comm}};
-    ferrum_call call = {.function = &adapter_functions[66], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[87], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Comm_fromint(comm);
     adapter_leave(&call, inside);
@@ -5200,7 +6982,7 @@ int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *
     if (!inside)
         return PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[67], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[88], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -5213,7 +6995,7 @@ int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Comm_get_errhandler(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[68], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[89], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_errhandler(comm, errhandler);
     adapter_leave(&call, inside);
@@ -5226,7 +7008,7 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     if (!inside)
         return PMPI_Comm_get_info(comm, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[69], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[90], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_info(comm, info_used);
     adapter_leave(&call, inside);
@@ -5239,7 +7021,7 @@ int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     if (!inside)
         return PMPI_Comm_get_name(comm, comm_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)comm_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[70], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[91], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_name(comm, comm_name, resultlen);
     adapter_leave(&call, inside);
@@ -5252,7 +7034,7 @@ int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     if (!inside)
         return PMPI_Comm_group(comm, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[71], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[92], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_group(comm, group);
     adapter_leave(&call, inside);
@@ -5265,7 +7047,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     if (!inside)
         return PMPI_Comm_idup(comm, newcomm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)newcomm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[72], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[93], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_idup(comm, newcomm, request);
     adapter_leave(&call, inside);
@@ -5278,7 +7060,7 @@ int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI
     if (!inside)
         return PMPI_Comm_idup_with_info(comm, info, newcomm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[73], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[94], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_idup_with_info(comm, info, newcomm, request);
     adapter_leave(&call, inside);
@@ -5291,7 +7073,7 @@ int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
     if (!inside)
         return PMPI_Comm_iflush_buffer(comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[74], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[95], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_iflush_buffer(comm, request);
     adapter_leave(&call, inside);
@@ -5304,7 +7086,7 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank)
     if (!inside)
         return PMPI_Comm_rank(comm, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)rank}};
-    ferrum_call call = {.function = &adapter_functions[75], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[96], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_rank(comm, rank);
     adapter_leave(&call, inside);
@@ -5317,7 +7099,7 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     if (!inside)
         return PMPI_Comm_remote_group(comm, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[76], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[97], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_remote_group(comm, group);
     adapter_leave(&call, inside);
@@ -5330,7 +7112,7 @@ int MPI_Comm_remote_size(MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Comm_remote_size(comm, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[77], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[98], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_remote_size(comm, size);
     adapter_leave(&call, inside);
@@ -5343,7 +7125,7 @@ int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
     if (!inside)
         return PMPI_Comm_set_attr(comm, comm_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[78], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[99], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_attr(comm, comm_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -5356,7 +7138,7 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Comm_set_errhandler(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[79], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[100], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_errhandler(comm, errhandler);
     adapter_leave(&call, inside);
@@ -5369,7 +7151,7 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     if (!inside)
         return PMPI_Comm_set_info(comm, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[80], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[101], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_info(comm, info);
     adapter_leave(&call, inside);
@@ -5382,7 +7164,7 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     if (!inside)
         return PMPI_Comm_set_name(comm, comm_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)comm_name}};
-    ferrum_call call = {.function = &adapter_functions[81], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[102], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_name(comm, comm_name);
     adapter_leave(&call, inside);
@@ -5395,7 +7177,7 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Comm_size(comm, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[82], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[103], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_size(comm, size);
     adapter_leave(&call, inside);
@@ -5408,7 +7190,7 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Comm_split(comm, color, key, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = color}, {.integer = key}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[83], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[104], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_split(comm, color, key, newcomm);
     adapter_leave(&call, inside);
@@ -5421,7 +7203,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
     if (!inside)
         return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = split_type}, {.integer = key}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[84], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[105], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
     adapter_leave(&call, inside);
@@ -5434,7 +7216,7 @@ int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
     if (!inside)
         return PMPI_Comm_test_inter(comm, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[85], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[106], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_test_inter(comm, flag);
     adapter_leave(&call, inside);
@@ -5447,7 +7229,7 @@ int MPI_Comm_toint(MPI_Comm comm)
     if (!inside)
         return PMPI_Comm_toint(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[86], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[107], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_toint(comm);
     adapter_leave(&call, inside);
@@ -5460,7 +7242,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     if (!inside)
         return PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.address = (void *)(uintptr_t)compare_addr}, {.address = (void *)(uintptr_t)result_addr}, {.address = (void *)(uintptr_t)datatype}, {.integer = target_rank}, {.integer = target_disp}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[87], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[108], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     adapter_leave(&call, inside);
@@ -5473,7 +7255,7 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
     if (!inside)
         return PMPI_Dims_create(nnodes, ndims, dims);
     const ferrum_value values[] = {{.integer = nnodes}, {.integer = ndims}, {.address = (void *)(uintptr_t)dims}};
-    ferrum_call call = {.function = &adapter_functions[88], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[109], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dims_create(nnodes, ndims, dims);
     adapter_leave(&call, inside);
@@ -5486,7 +7268,7 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     if (!inside)
         return PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = n}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)degrees}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)weights}, {.address = (void *)(uintptr_t)info}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_dist_graph}};
-    ferrum_call call = {.function = &adapter_functions[89], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[110], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     adapter_leave(&call, inside);
@@ -5499,7 +7281,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     if (!inside)
         return PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = indegree}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)sourceweights}, {.integer = outdegree}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)destweights}, {.address = (void *)(uintptr_t)info}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_dist_graph}};
-    ferrum_call call = {.function = &adapter_functions[90], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[111], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     adapter_leave(&call, inside);
@@ -5512,7 +7294,7 @@ int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int 
     if (!inside)
         return PMPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindegree}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)sourceweights}, {.integer = maxoutdegree}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)destweights}};
-    ferrum_call call = {.function = &adapter_functions[91], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[112], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     adapter_leave(&call, inside);
@@ -5525,7 +7307,7 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
     if (!inside)
         return PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)indegree}, {.address = (void *)(uintptr_t)outdegree}, {.address = (void *)(uintptr_t)weighted}};
-    ferrum_call call = {.function = &adapter_functions[92], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[113], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
     adapter_leave(&call, inside);
@@ -5538,7 +7320,7 @@ MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Errhandler_c2f(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[93], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[114], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_c2f(errhandler);
     adapter_leave(&call, inside);
@@ -5551,7 +7333,7 @@ int MPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler
     if (!inside)
         return PMPI_Errhandler_create(function, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)function}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[94], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[115], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_create(function, errhandler);
     adapter_leave(&call, inside);
@@ -5564,7 +7346,7 @@ MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint errhandler)
     if (!inside)
         return PMPI_Errhandler_f2c(errhandler);
     const ferrum_value values[] = {{.integer = errhandler}};
-    ferrum_call call = {.function = &adapter_functions[95], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[116], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Errhandler_f2c(errhandler);
     adapter_leave(&call, inside);
@@ -5577,7 +7359,7 @@ int MPI_Errhandler_free(MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Errhandler_free(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[96], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[117], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_free(errhandler);
     adapter_leave(&call, inside);
@@ -5590,7 +7372,7 @@ MPI_Errhandler MPI_Errhandler_fromint(int errhandler)
     if (!inside)
         return PMPI_Errhandler_fromint(errhandler);
     const ferrum_value values[] = {{.integer = errhandler}};
-    ferrum_call call = {.function = &adapter_functions[97], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[118], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Errhandler_fromint(errhandler);
     adapter_leave(&call, inside);
@@ -5603,7 +7385,7 @@ int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Errhandler_get(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[98], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[119], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_get(comm, errhandler);
     adapter_leave(&call, inside);
@@ -5616,7 +7398,7 @@ int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Errhandler_set(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[99], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[120], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_set(comm, errhandler);
     adapter_leave(&call, inside);
@@ -5629,7 +7411,7 @@ int MPI_Errhandler_toint(MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Errhandler_toint(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[100], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[121], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_toint(errhandler);
     adapter_leave(&call, inside);
@@ -5642,7 +7424,7 @@ int MPI_Error_class(int errorcode, int *errorclass)
     if (!inside)
         return PMPI_Error_class(errorcode, errorclass);
     const ferrum_value values[] = {{.integer = errorcode}, {.address = (void *)(uintptr_t)errorclass}};
-    ferrum_call call = {.function = &adapter_functions[101], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[122], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Error_class(errorcode, errorclass);
     adapter_leave(&call, inside);
@@ -5655,9 +7437,61 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen)
     if (!inside)
         return PMPI_Error_string(errorcode, string, resultlen);
     const ferrum_value values[] = {{.integer = errorcode}, {.address = (void *)(uintptr_t)string}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[102], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[123], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Error_string(errorcode, string, resultlen);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[124], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[125], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[126], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[127], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -5668,7 +7502,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     if (!inside)
         return PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.address = (void *)(uintptr_t)result_addr}, {.address = (void *)(uintptr_t)datatype}, {.integer = target_rank}, {.integer = target_disp}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[103], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[128], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     adapter_leave(&call, inside);
@@ -5681,7 +7515,7 @@ MPI_Fint MPI_File_c2f(MPI_File file)
     if (!inside)
         return PMPI_File_c2f(file);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}};
-    ferrum_call call = {.function = &adapter_functions[104], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[129], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_c2f(file);
     adapter_leave(&call, inside);
@@ -5694,7 +7528,7 @@ int MPI_File_call_errhandler(MPI_File fh, int errorcode)
     if (!inside)
         return PMPI_File_call_errhandler(fh, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[105], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[130], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_call_errhandler(fh, errorcode);
     adapter_leave(&call, inside);
@@ -5707,7 +7541,7 @@ int MPI_File_close(MPI_File *fh)
     if (!inside)
         return PMPI_File_close(fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}};
-    ferrum_call call = {.function = &adapter_functions[106], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[131], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_close(fh);
     adapter_leave(&call, inside);
@@ -5720,7 +7554,7 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
     if (!inside)
         return PMPI_File_create_errhandler(file_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[107], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[132], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_create_errhandler(file_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -5733,7 +7567,7 @@ int MPI_File_delete(const char *filename, MPI_Info info)
     if (!inside)
         return PMPI_File_delete(filename, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)filename}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[108], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[133], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_delete(filename, info);
     adapter_leave(&call, inside);
@@ -5746,7 +7580,7 @@ MPI_File MPI_File_f2c(MPI_Fint file)
     if (!inside)
         return PMPI_File_f2c(file);
     const ferrum_value values[] = {{.integer = file}};
-    ferrum_call call = {.function = &adapter_functions[109], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[134], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_File_f2c(file);
     adapter_leave(&call, inside);
@@ -5759,7 +7593,7 @@ MPI_File MPI_File_fromint(int file)
     if (!inside)
         return PMPI_File_fromint(file);
     const ferrum_value values[] = {{.integer = file}};
-    ferrum_call call = {.function = &adapter_functions[110], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[135], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_File_fromint(file);
     adapter_leave(&call, inside);
@@ -5772,7 +7606,7 @@ int MPI_File_get_amode(MPI_File fh, int *amode)
     if (!inside)
         return PMPI_File_get_amode(fh, amode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)amode}};
-    ferrum_call call = {.function = &adapter_functions[111], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[136], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_amode(fh, amode);
     adapter_leave(&call, inside);
@@ -5785,7 +7619,7 @@ int MPI_File_get_atomicity(MPI_File fh, int *flag)
     if (!inside)
         return PMPI_File_get_atomicity(fh, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[112], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[137], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_atomicity(fh, flag);
     adapter_leave(&call, inside);
@@ -5798,7 +7632,7 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
     if (!inside)
         return PMPI_File_get_byte_offset(fh, offset, disp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)disp}};
-    ferrum_call call = {.function = &adapter_functions[113], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[138], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_byte_offset(fh, offset, disp);
     adapter_leave(&call, inside);
@@ -5811,7 +7645,7 @@ int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_File_get_errhandler(file, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[114], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[139], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_errhandler(file, errhandler);
     adapter_leave(&call, inside);
@@ -5824,7 +7658,7 @@ int MPI_File_get_group(MPI_File fh, MPI_Group *group)
     if (!inside)
         return PMPI_File_get_group(fh, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[115], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[140], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_group(fh, group);
     adapter_leave(&call, inside);
@@ -5837,7 +7671,7 @@ int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
     if (!inside)
         return PMPI_File_get_info(fh, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[116], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[141], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_info(fh, info_used);
     adapter_leave(&call, inside);
@@ -5850,7 +7684,7 @@ int MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
     if (!inside)
         return PMPI_File_get_position(fh, offset);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)offset}};
-    ferrum_call call = {.function = &adapter_functions[117], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[142], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_position(fh, offset);
     adapter_leave(&call, inside);
@@ -5863,7 +7697,7 @@ int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
     if (!inside)
         return PMPI_File_get_position_shared(fh, offset);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)offset}};
-    ferrum_call call = {.function = &adapter_functions[118], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[143], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_position_shared(fh, offset);
     adapter_leave(&call, inside);
@@ -5876,7 +7710,7 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
     if (!inside)
         return PMPI_File_get_size(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[119], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[144], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_size(fh, size);
     adapter_leave(&call, inside);
@@ -5889,7 +7723,7 @@ int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exten
     if (!inside)
         return PMPI_File_get_type_extent(fh, datatype, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[120], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[145], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_type_extent(fh, datatype, extent);
     adapter_leave(&call, inside);
@@ -5902,7 +7736,7 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *ex
     if (!inside)
         return PMPI_File_get_type_extent_c(fh, datatype, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[121], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[146], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_type_extent_c(fh, datatype, extent);
     adapter_leave(&call, inside);
@@ -5915,7 +7749,7 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Da
     if (!inside)
         return PMPI_File_get_view(fh, disp, etype, filetype, datarep);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)disp}, {.address = (void *)(uintptr_t)etype}, {.address = (void *)(uintptr_t)filetype}, {.address = (void *)(uintptr_t)datarep}};
-    ferrum_call call = {.function = &adapter_functions[122], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[147], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_view(fh, disp, etype, filetype, datarep);
     adapter_leave(&call, inside);
@@ -5928,7 +7762,7 @@ int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
     if (!inside)
         return PMPI_File_iread(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[123], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[148], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -5941,7 +7775,7 @@ int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     if (!inside)
         return PMPI_File_iread_all(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[124], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[149], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_all(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -5954,7 +7788,7 @@ int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
     if (!inside)
         return PMPI_File_iread_all_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[125], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[150], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_all_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -5967,7 +7801,7 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     if (!inside)
         return PMPI_File_iread_at(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[126], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[151], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -5980,7 +7814,7 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
     if (!inside)
         return PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[127], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[152], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -5993,7 +7827,7 @@ int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     if (!inside)
         return PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[128], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[153], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6006,7 +7840,7 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     if (!inside)
         return PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[129], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[154], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6019,7 +7853,7 @@ int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
     if (!inside)
         return PMPI_File_iread_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[130], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[155], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6032,7 +7866,7 @@ int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_iread_shared(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[131], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[156], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_shared(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6045,7 +7879,7 @@ int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_File_iread_shared_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[132], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[157], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_shared_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6058,7 +7892,7 @@ int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_iwrite(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[133], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[158], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6071,7 +7905,7 @@ int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
     if (!inside)
         return PMPI_File_iwrite_all(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[134], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[159], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_all(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6084,7 +7918,7 @@ int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     if (!inside)
         return PMPI_File_iwrite_all_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[135], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[160], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_all_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6097,7 +7931,7 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     if (!inside)
         return PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[136], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[161], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6110,7 +7944,7 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     if (!inside)
         return PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[137], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[162], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6123,7 +7957,7 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     if (!inside)
         return PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[138], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[163], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6136,7 +7970,7 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     if (!inside)
         return PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[139], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[164], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6149,7 +7983,7 @@ int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_File_iwrite_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[140], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[165], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6162,7 +7996,7 @@ int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     if (!inside)
         return PMPI_File_iwrite_shared(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[141], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[166], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_shared(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6175,7 +8009,7 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     if (!inside)
         return PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[142], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[167], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -6188,7 +8022,7 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
     if (!inside)
         return PMPI_File_open(comm, filename, amode, info, fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)filename}, {.integer = amode}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)fh}};
-    ferrum_call call = {.function = &adapter_functions[143], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[168], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_open(comm, filename, amode, info, fh);
     adapter_leave(&call, inside);
@@ -6201,7 +8035,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
     if (!inside)
         return PMPI_File_preallocate(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[144], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[169], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_preallocate(fh, size);
     adapter_leave(&call, inside);
@@ -6214,7 +8048,7 @@ int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_
     if (!inside)
         return PMPI_File_read(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[145], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[170], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6227,7 +8061,7 @@ int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, 
     if (!inside)
         return PMPI_File_read_all(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[146], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[171], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6240,7 +8074,7 @@ int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype data
     if (!inside)
         return PMPI_File_read_all_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[147], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[172], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6253,7 +8087,7 @@ int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datat
     if (!inside)
         return PMPI_File_read_all_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[148], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[173], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6266,7 +8100,7 @@ int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype da
     if (!inside)
         return PMPI_File_read_all_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[149], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[174], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6279,7 +8113,7 @@ int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_read_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[150], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[175], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -6292,7 +8126,7 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_D
     if (!inside)
         return PMPI_File_read_at(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[151], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[176], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6305,7 +8139,7 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, M
     if (!inside)
         return PMPI_File_read_at_all(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[152], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[177], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6318,7 +8152,7 @@ int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int co
     if (!inside)
         return PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[153], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[178], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6331,7 +8165,7 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_
     if (!inside)
         return PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[154], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[179], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6344,7 +8178,7 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count 
     if (!inside)
         return PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[155], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[180], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6357,7 +8191,7 @@ int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_read_at_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[156], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[181], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -6370,7 +8204,7 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count coun
     if (!inside)
         return PMPI_File_read_at_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[157], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[182], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6383,7 +8217,7 @@ int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_read_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[158], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[183], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6396,7 +8230,7 @@ int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_read_ordered(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[159], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[184], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6409,7 +8243,7 @@ int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_File_read_ordered_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[160], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[185], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6422,7 +8256,7 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_File_read_ordered_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[161], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[186], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6435,7 +8269,7 @@ int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_File_read_ordered_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[162], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[187], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6448,7 +8282,7 @@ int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_read_ordered_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[163], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[188], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -6461,7 +8295,7 @@ int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_File_read_shared(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[164], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[189], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_shared(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6474,7 +8308,7 @@ int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_File_read_shared_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[165], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[190], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_shared_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6487,7 +8321,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     if (!inside)
         return PMPI_File_seek(fh, offset, whence);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.integer = whence}};
-    ferrum_call call = {.function = &adapter_functions[166], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[191], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_seek(fh, offset, whence);
     adapter_leave(&call, inside);
@@ -6500,7 +8334,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     if (!inside)
         return PMPI_File_seek_shared(fh, offset, whence);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.integer = whence}};
-    ferrum_call call = {.function = &adapter_functions[167], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[192], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_seek_shared(fh, offset, whence);
     adapter_leave(&call, inside);
@@ -6513,7 +8347,7 @@ int MPI_File_set_atomicity(MPI_File fh, int flag)
     if (!inside)
         return PMPI_File_set_atomicity(fh, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = flag}};
-    ferrum_call call = {.function = &adapter_functions[168], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[193], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_atomicity(fh, flag);
     adapter_leave(&call, inside);
@@ -6526,7 +8360,7 @@ int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_File_set_errhandler(file, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[169], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[194], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_errhandler(file, errhandler);
     adapter_leave(&call, inside);
@@ -6539,7 +8373,7 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
     if (!inside)
         return PMPI_File_set_info(fh, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[170], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[195], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_info(fh, info);
     adapter_leave(&call, inside);
@@ -6552,7 +8386,7 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size)
     if (!inside)
         return PMPI_File_set_size(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[171], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[196], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_size(fh, size);
     adapter_leave(&call, inside);
@@ -6565,7 +8399,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     if (!inside)
         return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = disp}, {.address = (void *)(uintptr_t)etype}, {.address = (void *)(uintptr_t)filetype}, {.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[172], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[197], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     adapter_leave(&call, inside);
@@ -6578,7 +8412,7 @@ int MPI_File_sync(MPI_File fh)
     if (!inside)
         return PMPI_File_sync(fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}};
-    ferrum_call call = {.function = &adapter_functions[173], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[198], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_sync(fh);
     adapter_leave(&call, inside);
@@ -6591,7 +8425,7 @@ int MPI_File_toint(MPI_File file)
     if (!inside)
         return PMPI_File_toint(file);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}};
-    ferrum_call call = {.function = &adapter_functions[174], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[199], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_toint(file);
     adapter_leave(&call, inside);
@@ -6604,7 +8438,7 @@ int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_File_write(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[175], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[200], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6617,7 +8451,7 @@ int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype dat
     if (!inside)
         return PMPI_File_write_all(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[176], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[201], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6630,7 +8464,7 @@ int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Dataty
     if (!inside)
         return PMPI_File_write_all_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[177], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[202], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6643,7 +8477,7 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MP
     if (!inside)
         return PMPI_File_write_all_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[178], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[203], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6656,7 +8490,7 @@ int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Data
     if (!inside)
         return PMPI_File_write_all_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[179], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[204], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6669,7 +8503,7 @@ int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_write_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[180], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[205], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -6682,7 +8516,7 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count
     if (!inside)
         return PMPI_File_write_at(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[181], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[206], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6695,7 +8529,7 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int c
     if (!inside)
         return PMPI_File_write_at_all(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[182], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[207], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6708,7 +8542,7 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
     if (!inside)
         return PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[183], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[208], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6721,7 +8555,7 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *bu
     if (!inside)
         return PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[184], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[209], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6734,7 +8568,7 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI
     if (!inside)
         return PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[185], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[210], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6747,7 +8581,7 @@ int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_write_at_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[186], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[211], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -6760,7 +8594,7 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Cou
     if (!inside)
         return PMPI_File_write_at_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[187], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[212], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6773,7 +8607,7 @@ int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_File_write_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[188], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[213], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6786,7 +8620,7 @@ int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype
     if (!inside)
         return PMPI_File_write_ordered(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[189], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[214], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6799,7 +8633,7 @@ int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Da
     if (!inside)
         return PMPI_File_write_ordered_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[190], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[215], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6812,7 +8646,7 @@ int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count
     if (!inside)
         return PMPI_File_write_ordered_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[191], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[216], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -6825,7 +8659,7 @@ int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     if (!inside)
         return PMPI_File_write_ordered_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[192], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[217], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6838,7 +8672,7 @@ int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_write_ordered_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[193], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[218], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -6851,7 +8685,7 @@ int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_File_write_shared(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[194], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[219], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_shared(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6864,7 +8698,7 @@ int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_File_write_shared_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[195], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[220], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_shared_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -6876,7 +8710,7 @@ int MPI_Finalize(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Finalize();
-    ferrum_call call = {.function = &adapter_functions[196], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[221], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Finalize();
     adapter_leave(&call, inside);
@@ -6889,7 +8723,7 @@ int MPI_Finalized(int *flag)
     if (!inside)
         return PMPI_Finalized(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[197], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[222], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Finalized(flag);
     adapter_leave(&call, inside);
@@ -6902,7 +8736,7 @@ int MPI_Free_mem(void *base)
     if (!inside)
         return PMPI_Free_mem(base);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}};
-    ferrum_call call = {.function = &adapter_functions[198], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[223], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Free_mem(base);
     adapter_leave(&call, inside);
@@ -6915,7 +8749,7 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     if (!inside)
         return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[199], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[224], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -6928,9 +8762,87 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     if (!inside)
         return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[200], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[225], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[226], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[227], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[228], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[229], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[230], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[231], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -6941,7 +8853,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
     if (!inside)
         return PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[201], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[232], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -6954,7 +8866,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
     if (!inside)
         return PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[202], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[233], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     adapter_leave(&call, inside);
@@ -6967,7 +8879,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
     if (!inside)
         return PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[203], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[234], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     adapter_leave(&call, inside);
@@ -6980,7 +8892,7 @@ int MPI_Get_address(const void *location, MPI_Aint *address)
     if (!inside)
         return PMPI_Get_address(location, address);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)location}, {.address = (void *)(uintptr_t)address}};
-    ferrum_call call = {.function = &adapter_functions[204], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[235], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_address(location, address);
     adapter_leave(&call, inside);
@@ -6993,7 +8905,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
     if (!inside)
         return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[205], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[236], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -7006,7 +8918,7 @@ int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
     if (!inside)
         return PMPI_Get_count(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[206], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[237], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_count(status, datatype, count);
     adapter_leave(&call, inside);
@@ -7019,7 +8931,7 @@ int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *
     if (!inside)
         return PMPI_Get_count_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[207], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[238], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_count_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -7032,7 +8944,7 @@ int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count
     if (!inside)
         return PMPI_Get_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[208], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[239], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements(status, datatype, count);
     adapter_leave(&call, inside);
@@ -7045,7 +8957,7 @@ int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     if (!inside)
         return PMPI_Get_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[209], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[240], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -7058,7 +8970,7 @@ int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     if (!inside)
         return PMPI_Get_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[210], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[241], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements_x(status, datatype, count);
     adapter_leave(&call, inside);
@@ -7071,7 +8983,7 @@ int MPI_Get_hw_resource_info(MPI_Info *hw_info)
     if (!inside)
         return PMPI_Get_hw_resource_info(hw_info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)hw_info}};
-    ferrum_call call = {.function = &adapter_functions[211], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[242], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_hw_resource_info(hw_info);
     adapter_leave(&call, inside);
@@ -7084,7 +8996,7 @@ int MPI_Get_library_version(char *version, int *resultlen)
     if (!inside)
         return PMPI_Get_library_version(version, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)version}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[212], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[243], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_library_version(version, resultlen);
     adapter_leave(&call, inside);
@@ -7097,7 +9009,7 @@ int MPI_Get_processor_name(char *name, int *resultlen)
     if (!inside)
         return PMPI_Get_processor_name(name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[213], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[244], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_processor_name(name, resultlen);
     adapter_leave(&call, inside);
@@ -7110,7 +9022,7 @@ int MPI_Get_version(int *version, int *subversion)
     if (!inside)
         return PMPI_Get_version(version, subversion);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)version}, {.address = (void *)(uintptr_t)subversion}};
-    ferrum_call call = {.function = &adapter_functions[214], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[245], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_version(version, subversion);
     adapter_leave(&call, inside);
@@ -7123,7 +9035,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
     if (!inside)
         return PMPI_Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = nnodes}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)edges}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_graph}};
-    ferrum_call call = {.function = &adapter_functions[215], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[246], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph);
     adapter_leave(&call, inside);
@@ -7136,7 +9048,7 @@ int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edg
     if (!inside)
         return PMPI_Graph_get(comm, maxindex, maxedges, indx, edges);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindex}, {.integer = maxedges}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)edges}};
-    ferrum_call call = {.function = &adapter_functions[216], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[247], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_get(comm, maxindex, maxedges, indx, edges);
     adapter_leave(&call, inside);
@@ -7149,7 +9061,7 @@ int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[]
     if (!inside)
         return PMPI_Graph_map(comm, nnodes, indx, edges, newrank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = nnodes}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)edges}, {.address = (void *)(uintptr_t)newrank}};
-    ferrum_call call = {.function = &adapter_functions[217], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[248], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_map(comm, nnodes, indx, edges, newrank);
     adapter_leave(&call, inside);
@@ -7162,7 +9074,7 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
     if (!inside)
         return PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.integer = maxneighbors}, {.address = (void *)(uintptr_t)neighbors}};
-    ferrum_call call = {.function = &adapter_functions[218], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[249], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors);
     adapter_leave(&call, inside);
@@ -7175,7 +9087,7 @@ int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
     if (!inside)
         return PMPI_Graph_neighbors_count(comm, rank, nneighbors);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.address = (void *)(uintptr_t)nneighbors}};
-    ferrum_call call = {.function = &adapter_functions[219], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[250], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_neighbors_count(comm, rank, nneighbors);
     adapter_leave(&call, inside);
@@ -7188,7 +9100,7 @@ int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
     if (!inside)
         return PMPI_Graphdims_get(comm, nnodes, nedges);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)nnodes}, {.address = (void *)(uintptr_t)nedges}};
-    ferrum_call call = {.function = &adapter_functions[220], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[251], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graphdims_get(comm, nnodes, nedges);
     adapter_leave(&call, inside);
@@ -7201,7 +9113,7 @@ int MPI_Grequest_complete(MPI_Request request)
     if (!inside)
         return PMPI_Grequest_complete(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[221], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[252], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Grequest_complete(request);
     adapter_leave(&call, inside);
@@ -7214,7 +9126,7 @@ int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_
     if (!inside)
         return PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)query_fn}, {.address = (void *)(uintptr_t)free_fn}, {.address = (void *)(uintptr_t)cancel_fn}, {.address = (void *)(uintptr_t)extra_state}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[222], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[253], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
     adapter_leave(&call, inside);
@@ -7227,7 +9139,7 @@ MPI_Fint MPI_Group_c2f(MPI_Group group)
     if (!inside)
         return PMPI_Group_c2f(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[223], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[254], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_c2f(group);
     adapter_leave(&call, inside);
@@ -7240,7 +9152,7 @@ int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     if (!inside)
         return PMPI_Group_compare(group1, group2, result);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)result}};
-    ferrum_call call = {.function = &adapter_functions[224], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[255], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_compare(group1, group2, result);
     adapter_leave(&call, inside);
@@ -7253,7 +9165,7 @@ int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup
     if (!inside)
         return PMPI_Group_difference(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[225], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[256], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_difference(group1, group2, newgroup);
     adapter_leave(&call, inside);
@@ -7266,7 +9178,7 @@ int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     if (!inside)
         return PMPI_Group_excl(group, n, ranks, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranks}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[226], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[257], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_excl(group, n, ranks, newgroup);
     adapter_leave(&call, inside);
@@ -7279,7 +9191,7 @@ MPI_Group MPI_Group_f2c(MPI_Fint group)
     if (!inside)
         return PMPI_Group_f2c(group);
     const ferrum_value values[] = {{.integer = group}};
-    ferrum_call call = {.function = &adapter_functions[227], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[258], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Group_f2c(group);
     adapter_leave(&call, inside);
@@ -7292,7 +9204,7 @@ int MPI_Group_free(MPI_Group *group)
     if (!inside)
         return PMPI_Group_free(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[228], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[259], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_free(group);
     adapter_leave(&call, inside);
@@ -7305,7 +9217,7 @@ int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_
     if (!inside)
         return PMPI_Group_from_session_pset(session, pset_name, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[229], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[260], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_from_session_pset(session, pset_name, newgroup);
     adapter_leave(&call, inside);
@@ -7318,7 +9230,7 @@ MPI_Group MPI_Group_fromint(int group)
     if (!inside)
         return PMPI_Group_fromint(group);
     const ferrum_value values[] = {{.integer = group}};
-    ferrum_call call = {.function = &adapter_functions[230], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[261], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Group_fromint(group);
     adapter_leave(&call, inside);
@@ -7331,7 +9243,7 @@ int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     if (!inside)
         return PMPI_Group_incl(group, n, ranks, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranks}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[231], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[262], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_incl(group, n, ranks, newgroup);
     adapter_leave(&call, inside);
@@ -7344,7 +9256,7 @@ int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgro
     if (!inside)
         return PMPI_Group_intersection(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[232], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[263], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_intersection(group1, group2, newgroup);
     adapter_leave(&call, inside);
@@ -7357,7 +9269,7 @@ int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     if (!inside)
         return PMPI_Group_range_excl(group, n, ranges, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranges}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[233], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[264], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_range_excl(group, n, ranges, newgroup);
     adapter_leave(&call, inside);
@@ -7370,7 +9282,7 @@ int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     if (!inside)
         return PMPI_Group_range_incl(group, n, ranges, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranges}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[234], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[265], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_range_incl(group, n, ranges, newgroup);
     adapter_leave(&call, inside);
@@ -7383,7 +9295,7 @@ int MPI_Group_rank(MPI_Group group, int *rank)
     if (!inside)
         return PMPI_Group_rank(group, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)rank}};
-    ferrum_call call = {.function = &adapter_functions[235], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[266], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_rank(group, rank);
     adapter_leave(&call, inside);
@@ -7396,7 +9308,7 @@ int MPI_Group_size(MPI_Group group, int *size)
     if (!inside)
         return PMPI_Group_size(group, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[236], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[267], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_size(group, size);
     adapter_leave(&call, inside);
@@ -7409,7 +9321,7 @@ int MPI_Group_toint(MPI_Group group)
     if (!inside)
         return PMPI_Group_toint(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[237], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[268], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_toint(group);
     adapter_leave(&call, inside);
@@ -7422,7 +9334,7 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
     if (!inside)
         return PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.integer = n}, {.address = (void *)(uintptr_t)ranks1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)ranks2}};
-    ferrum_call call = {.function = &adapter_functions[238], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[269], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2);
     adapter_leave(&call, inside);
@@ -7435,9 +9347,204 @@ int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
     if (!inside)
         return PMPI_Group_union(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[239], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[270], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_union(group1, group2, newgroup);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[271], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[272], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[273], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[274], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[275], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[276], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[277], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[278], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[279], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[280], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[281], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[282], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ibarrier(comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[283], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ibarrier(comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ibcast(buffer, count, datatype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[284], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ibcast(buffer, count, datatype, root, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ibcast_c(buffer, count, datatype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[285], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ibcast_c(buffer, count, datatype, root, comm, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -7448,7 +9555,7 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (!inside)
         return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[240], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[286], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -7461,9 +9568,87 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (!inside)
         return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[241], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[287], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[288], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[289], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[290], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[291], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[292], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[293], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -7474,7 +9659,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     if (!inside)
         return PMPI_Improbe(source, tag, comm, flag, message, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[242], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[294], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Improbe(source, tag, comm, flag, message, status);
     adapter_leave(&call, inside);
@@ -7487,7 +9672,7 @@ int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     if (!inside)
         return PMPI_Imrecv(buf, count, datatype, message, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[243], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[295], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Imrecv(buf, count, datatype, message, request);
     adapter_leave(&call, inside);
@@ -7500,9 +9685,139 @@ int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     if (!inside)
         return PMPI_Imrecv_c(buf, count, datatype, message, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[244], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[296], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Imrecv_c(buf, count, datatype, message, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[297], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[298], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[299], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[300], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[301], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[302], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[303], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[304], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[305], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[306], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -7513,7 +9828,7 @@ MPI_Fint MPI_Info_c2f(MPI_Info info)
     if (!inside)
         return PMPI_Info_c2f(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[245], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[307], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_c2f(info);
     adapter_leave(&call, inside);
@@ -7526,7 +9841,7 @@ int MPI_Info_create(MPI_Info *info)
     if (!inside)
         return PMPI_Info_create(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[246], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[308], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_create(info);
     adapter_leave(&call, inside);
@@ -7539,7 +9854,7 @@ int MPI_Info_create_env(int argc, char **argv, MPI_Info *info)
     if (!inside)
         return PMPI_Info_create_env(argc, argv, info);
     const ferrum_value values[] = {{.integer = argc}, {.address = (void *)(uintptr_t)argv}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[247], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[309], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_create_env(argc, argv, info);
     adapter_leave(&call, inside);
@@ -7552,7 +9867,7 @@ int MPI_Info_delete(MPI_Info info, const char *key)
     if (!inside)
         return PMPI_Info_delete(info, key);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}};
-    ferrum_call call = {.function = &adapter_functions[248], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[310], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_delete(info, key);
     adapter_leave(&call, inside);
@@ -7565,7 +9880,7 @@ int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     if (!inside)
         return PMPI_Info_dup(info, newinfo);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newinfo}};
-    ferrum_call call = {.function = &adapter_functions[249], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[311], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_dup(info, newinfo);
     adapter_leave(&call, inside);
@@ -7578,7 +9893,7 @@ MPI_Info MPI_Info_f2c(MPI_Fint info)
     if (!inside)
         return PMPI_Info_f2c(info);
     const ferrum_value values[] = {{.integer = info}};
-    ferrum_call call = {.function = &adapter_functions[250], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[312], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Info_f2c(info);
     adapter_leave(&call, inside);
@@ -7591,7 +9906,7 @@ int MPI_Info_free(MPI_Info *info)
     if (!inside)
         return PMPI_Info_free(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[251], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[313], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_free(info);
     adapter_leave(&call, inside);
@@ -7604,7 +9919,7 @@ MPI_Info MPI_Info_fromint(int info)
     if (!inside)
         return PMPI_Info_fromint(info);
     const ferrum_value values[] = {{.integer = info}};
-    ferrum_call call = {.function = &adapter_functions[252], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[314], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Info_fromint(info);
     adapter_leave(&call, inside);
@@ -7617,7 +9932,7 @@ int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int 
     if (!inside)
         return PMPI_Info_get(info, key, valuelen, value, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.integer = valuelen}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[253], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[315], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get(info, key, valuelen, value, flag);
     adapter_leave(&call, inside);
@@ -7630,7 +9945,7 @@ int MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
     if (!inside)
         return PMPI_Info_get_nkeys(info, nkeys);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)nkeys}};
-    ferrum_call call = {.function = &adapter_functions[254], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[316], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_nkeys(info, nkeys);
     adapter_leave(&call, inside);
@@ -7643,7 +9958,7 @@ int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
     if (!inside)
         return PMPI_Info_get_nthkey(info, n, key);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)key}};
-    ferrum_call call = {.function = &adapter_functions[255], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[317], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_nthkey(info, n, key);
     adapter_leave(&call, inside);
@@ -7656,7 +9971,7 @@ int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value
     if (!inside)
         return PMPI_Info_get_string(info, key, buflen, value, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)buflen}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[256], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[318], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_string(info, key, buflen, value, flag);
     adapter_leave(&call, inside);
@@ -7669,7 +9984,7 @@ int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *fl
     if (!inside)
         return PMPI_Info_get_valuelen(info, key, valuelen, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)valuelen}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[257], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[319], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_valuelen(info, key, valuelen, flag);
     adapter_leave(&call, inside);
@@ -7682,7 +9997,7 @@ int MPI_Info_set(MPI_Info info, const char *key, const char *value)
     if (!inside)
         return PMPI_Info_set(info, key, value);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)value}};
-    ferrum_call call = {.function = &adapter_functions[258], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[320], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_set(info, key, value);
     adapter_leave(&call, inside);
@@ -7695,7 +10010,7 @@ int MPI_Info_toint(MPI_Info info)
     if (!inside)
         return PMPI_Info_toint(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[259], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[321], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_toint(info);
     adapter_leave(&call, inside);
@@ -7708,7 +10023,7 @@ int MPI_Init(int *argc, char ***argv)
     if (!inside)
         return PMPI_Init(argc, argv);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)argc}, {.address = (void *)(uintptr_t)argv}};
-    ferrum_call call = {.function = &adapter_functions[260], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[322], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Init(argc, argv);
     adapter_leave(&call, inside);
@@ -7721,7 +10036,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     if (!inside)
         return PMPI_Init_thread(argc, argv, required, provided);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)argc}, {.address = (void *)(uintptr_t)argv}, {.integer = required}, {.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[261], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[323], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Init_thread(argc, argv, required, provided);
     adapter_leave(&call, inside);
@@ -7734,7 +10049,7 @@ int MPI_Initialized(int *flag)
     if (!inside)
         return PMPI_Initialized(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[262], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[324], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Initialized(flag);
     adapter_leave(&call, inside);
@@ -7747,7 +10062,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     if (!inside)
         return PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)local_comm}, {.integer = local_leader}, {.address = (void *)(uintptr_t)peer_comm}, {.integer = remote_leader}, {.integer = tag}, {.address = (void *)(uintptr_t)newintercomm}};
-    ferrum_call call = {.function = &adapter_functions[263], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[325], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     adapter_leave(&call, inside);
@@ -7760,7 +10075,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     if (!inside)
         return PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)local_group}, {.integer = local_leader}, {.address = (void *)(uintptr_t)remote_group}, {.integer = remote_leader}, {.address = (void *)(uintptr_t)stringtag}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)newintercomm}};
-    ferrum_call call = {.function = &adapter_functions[264], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[326], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     adapter_leave(&call, inside);
@@ -7773,7 +10088,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     if (!inside)
         return PMPI_Intercomm_merge(intercomm, high, newintracomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)intercomm}, {.integer = high}, {.address = (void *)(uintptr_t)newintracomm}};
-    ferrum_call call = {.function = &adapter_functions[265], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[327], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_merge(intercomm, high, newintracomm);
     adapter_leave(&call, inside);
@@ -7786,7 +10101,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
     if (!inside)
         return PMPI_Iprobe(source, tag, comm, flag, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[266], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[328], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iprobe(source, tag, comm, flag, status);
     adapter_leave(&call, inside);
@@ -7799,7 +10114,7 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     if (!inside)
         return PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[267], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[329], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -7812,9 +10127,87 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     if (!inside)
         return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[268], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[330], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[331], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[332], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[333], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[334], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[335], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[336], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -7825,7 +10218,7 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (!inside)
         return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[269], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[337], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -7838,7 +10231,7 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (!inside)
         return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[270], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[338], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -7851,9 +10244,87 @@ int MPI_Is_thread_main(int *flag)
     if (!inside)
         return PMPI_Is_thread_main(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[271], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[339], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Is_thread_main(flag);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[340], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[341], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[342], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[343], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[344], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[345], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -7864,7 +10335,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[272], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[346], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -7877,7 +10348,7 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[273], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[347], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -7890,7 +10361,7 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     if (!inside)
         return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[274], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[348], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -7903,7 +10374,7 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!inside)
         return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[275], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[349], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -7916,7 +10387,7 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     if (!inside)
         return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[276], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[350], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -7929,7 +10400,7 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     if (!inside)
         return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[277], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[351], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -7942,7 +10413,7 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (!inside)
         return PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[278], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[352], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -7955,7 +10426,7 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (!inside)
         return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[279], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[353], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -7968,7 +10439,7 @@ int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn
     if (!inside)
         return PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)copy_fn}, {.address = (void *)(uintptr_t)delete_fn}, {.address = (void *)(uintptr_t)keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[280], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[354], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state);
     adapter_leave(&call, inside);
@@ -7981,7 +10452,7 @@ int MPI_Keyval_free(int *keyval)
     if (!inside)
         return PMPI_Keyval_free(keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)keyval}};
-    ferrum_call call = {.function = &adapter_functions[281], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[355], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Keyval_free(keyval);
     adapter_leave(&call, inside);
@@ -7994,7 +10465,7 @@ MPI_Fint MPI_Message_c2f(MPI_Message message)
     if (!inside)
         return PMPI_Message_c2f(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
-    ferrum_call call = {.function = &adapter_functions[282], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[356], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_c2f(message);
     adapter_leave(&call, inside);
@@ -8007,7 +10478,7 @@ MPI_Message MPI_Message_f2c(MPI_Fint message)
     if (!inside)
         return PMPI_Message_f2c(message);
     const ferrum_value values[] = {{.integer = message}};
-    ferrum_call call = {.function = &adapter_functions[283], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[357], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Message_f2c(message);
     adapter_leave(&call, inside);
@@ -8020,7 +10491,7 @@ MPI_Message MPI_Message_fromint(int message)
     if (!inside)
         return PMPI_Message_fromint(message);
     const ferrum_value values[] = {{.integer = message}};
-    ferrum_call call = {.function = &adapter_functions[284], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[358], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Message_fromint(message);
     adapter_leave(&call, inside);
@@ -8033,7 +10504,7 @@ int MPI_Message_toint(MPI_Message message)
     if (!inside)
         return PMPI_Message_toint(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
-    ferrum_call call = {.function = &adapter_functions[285], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[359], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_toint(message);
     adapter_leave(&call, inside);
@@ -8046,7 +10517,7 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
     if (!inside)
         return PMPI_Mprobe(source, tag, comm, message, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[286], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[360], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mprobe(source, tag, comm, message, status);
     adapter_leave(&call, inside);
@@ -8059,7 +10530,7 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
     if (!inside)
         return PMPI_Mrecv(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[287], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[361], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv(buf, count, datatype, message, status);
     adapter_leave(&call, inside);
@@ -8072,9 +10543,269 @@ int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *
     if (!inside)
         return PMPI_Mrecv_c(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[288], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[362], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv_c(buf, count, datatype, message, status);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[363], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[364], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[365], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[366], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[367], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[368], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[369], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[370], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[371], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[372], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[373], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[374], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[375], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[376], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[377], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[378], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[379], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[380], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[381], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[382], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -8085,7 +10816,7 @@ MPI_Fint MPI_Op_c2f(MPI_Op op)
     if (!inside)
         return PMPI_Op_c2f(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[289], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[383], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_c2f(op);
     adapter_leave(&call, inside);
@@ -8098,7 +10829,7 @@ int MPI_Op_commutative(MPI_Op op, int *commute)
     if (!inside)
         return PMPI_Op_commutative(op, commute);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)commute}};
-    ferrum_call call = {.function = &adapter_functions[290], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[384], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_commutative(op, commute);
     adapter_leave(&call, inside);
@@ -8111,7 +10842,7 @@ int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
     if (!inside)
         return PMPI_Op_create(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[291], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[385], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create(user_fn, commute, op);
     adapter_leave(&call, inside);
@@ -8124,7 +10855,7 @@ int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     if (!inside)
         return PMPI_Op_create_c(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[292], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[386], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create_c(user_fn, commute, op);
     adapter_leave(&call, inside);
@@ -8137,7 +10868,7 @@ MPI_Op MPI_Op_f2c(MPI_Fint op)
     if (!inside)
         return PMPI_Op_f2c(op);
     const ferrum_value values[] = {{.integer = op}};
-    ferrum_call call = {.function = &adapter_functions[293], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[387], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Op_f2c(op);
     adapter_leave(&call, inside);
@@ -8150,7 +10881,7 @@ int MPI_Op_free(MPI_Op *op)
     if (!inside)
         return PMPI_Op_free(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[294], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[388], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_free(op);
     adapter_leave(&call, inside);
@@ -8163,7 +10894,7 @@ MPI_Op MPI_Op_fromint(int op)
     if (!inside)
         return PMPI_Op_fromint(op);
     const ferrum_value values[] = {{.integer = op}};
-    ferrum_call call = {.function = &adapter_functions[295], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[389], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Op_fromint(op);
     adapter_leave(&call, inside);
@@ -8176,7 +10907,7 @@ int MPI_Op_toint(MPI_Op op)
     if (!inside)
         return PMPI_Op_toint(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[296], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[390], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_toint(op);
     adapter_leave(&call, inside);
@@ -8189,7 +10920,7 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
     if (!inside)
         return PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[297], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[391], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
     adapter_leave(&call, inside);
@@ -8202,7 +10933,7 @@ int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void
     if (!inside)
         return PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[298], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[392], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
     adapter_leave(&call, inside);
@@ -8215,7 +10946,7 @@ int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_D
     if (!inside)
         return PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
-    ferrum_call call = {.function = &adapter_functions[299], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[393], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     adapter_leave(&call, inside);
@@ -8228,7 +10959,7 @@ int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incoun
     if (!inside)
         return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
-    ferrum_call call = {.function = &adapter_functions[300], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[394], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     adapter_leave(&call, inside);
@@ -8241,7 +10972,7 @@ int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype dataty
     if (!inside)
         return PMPI_Pack_external_size(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[301], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[395], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size(datarep, incount, datatype, size);
     adapter_leave(&call, inside);
@@ -8254,7 +10985,7 @@ int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatyp
     if (!inside)
         return PMPI_Pack_external_size_c(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[302], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[396], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size_c(datarep, incount, datatype, size);
     adapter_leave(&call, inside);
@@ -8267,7 +10998,7 @@ int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Pack_size(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[303], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[397], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size(incount, datatype, comm, size);
     adapter_leave(&call, inside);
@@ -8280,7 +11011,7 @@ int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI
     if (!inside)
         return PMPI_Pack_size_c(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[304], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[398], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size_c(incount, datatype, comm, size);
     adapter_leave(&call, inside);
@@ -8293,7 +11024,7 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag)
     if (!inside)
         return PMPI_Parrived(request, partition, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.integer = partition}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[305], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[399], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Parrived(request, partition, flag);
     adapter_leave(&call, inside);
@@ -8307,7 +11038,7 @@ int MPI_Pcontrol(const int level, ...)
     if (!inside)
         return PMPI_Pcontrol(level, ADAPTER_FURTHER);
     const ferrum_value values[] = {{.integer = level}, {.integer = 0}};
-    ferrum_call call = {.function = &adapter_functions[306], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[400], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pcontrol(level, ADAPTER_FURTHER);
     adapter_leave(&call, inside);
@@ -8320,7 +11051,7 @@ int MPI_Pready(int partition, MPI_Request request)
     if (!inside)
         return PMPI_Pready(partition, request);
     const ferrum_value values[] = {{.integer = partition}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[307], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[401], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready(partition, request);
     adapter_leave(&call, inside);
@@ -8333,7 +11064,7 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
     if (!inside)
         return PMPI_Pready_list(length, array_of_partitions, request);
     const ferrum_value values[] = {{.integer = length}, {.address = (void *)(uintptr_t)array_of_partitions}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[308], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[402], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_list(length, array_of_partitions, request);
     adapter_leave(&call, inside);
@@ -8346,7 +11077,7 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
     if (!inside)
         return PMPI_Pready_range(partition_low, partition_high, request);
     const ferrum_value values[] = {{.integer = partition_low}, {.integer = partition_high}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[309], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[403], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_range(partition_low, partition_high, request);
     adapter_leave(&call, inside);
@@ -8359,7 +11090,7 @@ int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype data
     if (!inside)
         return PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[310], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     adapter_leave(&call, inside);
@@ -8372,7 +11103,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     if (!inside)
         return PMPI_Probe(source, tag, comm, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[311], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[405], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Probe(source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -8385,7 +11116,7 @@ int MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[312], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[406], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     adapter_leave(&call, inside);
@@ -8398,7 +11129,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
     if (!inside)
         return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[313], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[407], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -8411,7 +11142,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
     if (!inside)
         return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[314], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[408], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -8424,7 +11155,7 @@ int MPI_Query_thread(int *provided)
     if (!inside)
         return PMPI_Query_thread(provided);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[315], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[409], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Query_thread(provided);
     adapter_leave(&call, inside);
@@ -8437,7 +11168,7 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
     if (!inside)
         return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[316], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -8450,7 +11181,7 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
     if (!inside)
         return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[317], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -8463,7 +11194,7 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
     if (!inside)
         return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[318], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -8476,7 +11207,7 @@ int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
     if (!inside)
         return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[319], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -8489,7 +11220,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     if (!inside)
         return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[320], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     adapter_leave(&call, inside);
@@ -8502,9 +11233,35 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     if (!inside)
         return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[321], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -8515,7 +11272,7 @@ int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[322], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     adapter_leave(&call, inside);
@@ -8528,9 +11285,113 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[323], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[427], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -8541,7 +11402,7 @@ int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *r
     if (!inside)
         return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[324], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -8554,7 +11415,7 @@ int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_
     if (!inside)
         return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[325], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -8567,7 +11428,7 @@ int MPI_Remove_error_class(int errorclass)
     if (!inside)
         return PMPI_Remove_error_class(errorclass);
     const ferrum_value values[] = {{.integer = errorclass}};
-    ferrum_call call = {.function = &adapter_functions[326], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_class(errorclass);
     adapter_leave(&call, inside);
@@ -8580,7 +11441,7 @@ int MPI_Remove_error_code(int errorcode)
     if (!inside)
         return PMPI_Remove_error_code(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[327], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_code(errorcode);
     adapter_leave(&call, inside);
@@ -8593,7 +11454,7 @@ int MPI_Remove_error_string(int errorcode)
     if (!inside)
         return PMPI_Remove_error_string(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[328], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_string(errorcode);
     adapter_leave(&call, inside);
@@ -8606,7 +11467,7 @@ MPI_Fint MPI_Request_c2f(MPI_Request request)
     if (!inside)
         return PMPI_Request_c2f(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[329], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_c2f(request);
     adapter_leave(&call, inside);
@@ -8619,7 +11480,7 @@ MPI_Request MPI_Request_f2c(MPI_Fint request)
     if (!inside)
         return PMPI_Request_f2c(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[330], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_f2c(request);
     adapter_leave(&call, inside);
@@ -8632,7 +11493,7 @@ int MPI_Request_free(MPI_Request *request)
     if (!inside)
         return PMPI_Request_free(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[331], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_free(request);
     adapter_leave(&call, inside);
@@ -8645,7 +11506,7 @@ MPI_Request MPI_Request_fromint(int request)
     if (!inside)
         return PMPI_Request_fromint(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[332], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_fromint(request);
     adapter_leave(&call, inside);
@@ -8658,7 +11519,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Request_get_status(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[333], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status(request, flag, status);
     adapter_leave(&call, inside);
@@ -8671,7 +11532,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[334], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -8684,7 +11545,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_any(count, array_of_requests, indx, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[335], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_any(count, array_of_requests, indx, flag, status);
     adapter_leave(&call, inside);
@@ -8697,7 +11558,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests
     if (!inside)
         return PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[336], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -8710,7 +11571,7 @@ int MPI_Request_toint(MPI_Request request)
     if (!inside)
         return PMPI_Request_toint(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[337], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_toint(request);
     adapter_leave(&call, inside);
@@ -8723,7 +11584,7 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[338], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -8736,7 +11597,7 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[339], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -8749,7 +11610,7 @@ int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[340], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -8762,9 +11623,61 @@ int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[341], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -8775,7 +11688,7 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!inside)
         return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[342], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -8788,9 +11701,87 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!inside)
         return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[343], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
+    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -8801,7 +11792,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
     if (!inside)
         return PMPI_Send(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[344], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -8814,7 +11805,7 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
     if (!inside)
         return PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[345], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -8827,7 +11818,7 @@ int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, i
     if (!inside)
         return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[346], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -8840,7 +11831,7 @@ int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int
     if (!inside)
         return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[347], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -8853,7 +11844,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
     if (!inside)
         return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[348], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -8866,7 +11857,7 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[349], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -8879,7 +11870,7 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[350], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -8892,7 +11883,7 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[351], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -8905,7 +11896,7 @@ int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
     if (!inside)
         return PMPI_Session_attach_buffer(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[352], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer(session, buffer, size);
     adapter_leave(&call, inside);
@@ -8918,7 +11909,7 @@ int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count siz
     if (!inside)
         return PMPI_Session_attach_buffer_c(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[353], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer_c(session, buffer, size);
     adapter_leave(&call, inside);
@@ -8931,7 +11922,7 @@ MPI_Fint MPI_Session_c2f(MPI_Session session)
     if (!inside)
         return PMPI_Session_c2f(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[354], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_c2f(session);
     adapter_leave(&call, inside);
@@ -8944,7 +11935,7 @@ int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
     if (!inside)
         return PMPI_Session_call_errhandler(session, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[355], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_call_errhandler(session, errorcode);
     adapter_leave(&call, inside);
@@ -8957,7 +11948,7 @@ int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errha
     if (!inside)
         return PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[356], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -8970,7 +11961,7 @@ int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
     if (!inside)
         return PMPI_Session_detach_buffer(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[357], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -8983,7 +11974,7 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
     if (!inside)
         return PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[358], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -8996,7 +11987,7 @@ MPI_Session MPI_Session_f2c(MPI_Fint session)
     if (!inside)
         return PMPI_Session_f2c(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[359], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_f2c(session);
     adapter_leave(&call, inside);
@@ -9009,7 +12000,7 @@ int MPI_Session_finalize(MPI_Session *session)
     if (!inside)
         return PMPI_Session_finalize(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[360], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_finalize(session);
     adapter_leave(&call, inside);
@@ -9022,7 +12013,7 @@ int MPI_Session_flush_buffer(MPI_Session session)
     if (!inside)
         return PMPI_Session_flush_buffer(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[361], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_flush_buffer(session);
     adapter_leave(&call, inside);
@@ -9035,7 +12026,7 @@ MPI_Session MPI_Session_fromint(int session)
     if (!inside)
         return PMPI_Session_fromint(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[362], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_fromint(session);
     adapter_leave(&call, inside);
@@ -9048,7 +12039,7 @@ int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Session_get_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[363], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -9061,7 +12052,7 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     if (!inside)
         return PMPI_Session_get_info(session, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[364], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_info(session, info_used);
     adapter_leave(&call, inside);
@@ -9074,7 +12065,7 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
     if (!inside)
         return PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)pset_len}, {.address = (void *)(uintptr_t)pset_name}};
-    ferrum_call call = {.function = &adapter_functions[365], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     adapter_leave(&call, inside);
@@ -9087,7 +12078,7 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
     if (!inside)
         return PMPI_Session_get_num_psets(session, info, npset_names);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)npset_names}};
-    ferrum_call call = {.function = &adapter_functions[366], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_num_psets(session, info, npset_names);
     adapter_leave(&call, inside);
@@ -9100,7 +12091,7 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
     if (!inside)
         return PMPI_Session_get_pset_info(session, pset_name, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[367], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_pset_info(session, pset_name, info);
     adapter_leave(&call, inside);
@@ -9113,7 +12104,7 @@ int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
     if (!inside)
         return PMPI_Session_iflush_buffer(session, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[368], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_iflush_buffer(session, request);
     adapter_leave(&call, inside);
@@ -9126,7 +12117,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     if (!inside)
         return PMPI_Session_init(info, errhandler, session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[369], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_init(info, errhandler, session);
     adapter_leave(&call, inside);
@@ -9139,7 +12130,7 @@ int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Session_set_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[370], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_set_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -9152,7 +12143,7 @@ int MPI_Session_toint(MPI_Session session)
     if (!inside)
         return PMPI_Session_toint(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[371], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_toint(session);
     adapter_leave(&call, inside);
@@ -9165,7 +12156,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[372], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -9178,7 +12169,7 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[373], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -9191,7 +12182,7 @@ int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[374], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -9204,7 +12195,7 @@ int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[375], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -9217,7 +12208,7 @@ int MPI_Start(MPI_Request *request)
     if (!inside)
         return PMPI_Start(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[376], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Start(request);
     adapter_leave(&call, inside);
@@ -9230,7 +12221,7 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
     if (!inside)
         return PMPI_Startall(count, array_of_requests);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}};
-    ferrum_call call = {.function = &adapter_functions[377], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Startall(count, array_of_requests);
     adapter_leave(&call, inside);
@@ -9243,7 +12234,7 @@ int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_c2f(c_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[378], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f(c_status, f_status);
     adapter_leave(&call, inside);
@@ -9256,7 +12247,7 @@ int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_c2f08(c_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[379], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f08(c_status, f08_status);
     adapter_leave(&call, inside);
@@ -9269,7 +12260,7 @@ int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f082c(f08_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[380], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082c(f08_status, c_status);
     adapter_leave(&call, inside);
@@ -9282,7 +12273,7 @@ int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_f082f(f08_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[381], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082f(f08_status, f_status);
     adapter_leave(&call, inside);
@@ -9295,7 +12286,7 @@ int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f2c(f_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[382], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2c(f_status, c_status);
     adapter_leave(&call, inside);
@@ -9308,7 +12299,7 @@ int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_f2f08(f_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[383], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2f08(f_status, f08_status);
     adapter_leave(&call, inside);
@@ -9321,7 +12312,7 @@ int MPI_Status_get_error(const MPI_Status *status, int *error)
     if (!inside)
         return PMPI_Status_get_error(status, error);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)error}};
-    ferrum_call call = {.function = &adapter_functions[384], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_error(status, error);
     adapter_leave(&call, inside);
@@ -9334,7 +12325,7 @@ int MPI_Status_get_source(const MPI_Status *status, int *source)
     if (!inside)
         return PMPI_Status_get_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)source}};
-    ferrum_call call = {.function = &adapter_functions[385], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_source(status, source);
     adapter_leave(&call, inside);
@@ -9347,7 +12338,7 @@ int MPI_Status_get_tag(const MPI_Status *status, int *tag)
     if (!inside)
         return PMPI_Status_get_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)tag}};
-    ferrum_call call = {.function = &adapter_functions[386], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_tag(status, tag);
     adapter_leave(&call, inside);
@@ -9360,7 +12351,7 @@ int MPI_Status_set_cancelled(MPI_Status *status, int flag)
     if (!inside)
         return PMPI_Status_set_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = flag}};
-    ferrum_call call = {.function = &adapter_functions[387], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -9373,7 +12364,7 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count
     if (!inside)
         return PMPI_Status_set_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[388], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9386,7 +12377,7 @@ int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[389], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9399,7 +12390,7 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[390], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_x(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9412,7 +12403,7 @@ int MPI_Status_set_error(MPI_Status *status, int error)
     if (!inside)
         return PMPI_Status_set_error(status, error);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = error}};
-    ferrum_call call = {.function = &adapter_functions[391], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_error(status, error);
     adapter_leave(&call, inside);
@@ -9425,7 +12416,7 @@ int MPI_Status_set_source(MPI_Status *status, int source)
     if (!inside)
         return PMPI_Status_set_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = source}};
-    ferrum_call call = {.function = &adapter_functions[392], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_source(status, source);
     adapter_leave(&call, inside);
@@ -9438,7 +12429,7 @@ int MPI_Status_set_tag(MPI_Status *status, int tag)
     if (!inside)
         return PMPI_Status_set_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = tag}};
-    ferrum_call call = {.function = &adapter_functions[393], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_tag(status, tag);
     adapter_leave(&call, inside);
@@ -9451,7 +12442,7 @@ int MPI_T_category_changed(int *update_number)
     if (!inside)
         return PMPI_T_category_changed(update_number);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)update_number}};
-    ferrum_call call = {.function = &adapter_functions[394], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_changed(update_number);
     adapter_leave(&call, inside);
@@ -9464,7 +12455,7 @@ int MPI_T_category_get_categories(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_categories(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[395], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_categories(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -9477,7 +12468,7 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_cvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[396], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_cvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -9490,7 +12481,7 @@ int MPI_T_category_get_events(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_events(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[397], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_events(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -9503,7 +12494,7 @@ int MPI_T_category_get_index(const char *name, int *cat_index)
     if (!inside)
         return PMPI_T_category_get_index(name, cat_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cat_index}};
-    ferrum_call call = {.function = &adapter_functions[398], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_index(name, cat_index);
     adapter_leave(&call, inside);
@@ -9516,7 +12507,7 @@ int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc
     if (!inside)
         return PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)num_cvars}, {.address = (void *)(uintptr_t)num_pvars}, {.address = (void *)(uintptr_t)num_categories}};
-    ferrum_call call = {.function = &adapter_functions[399], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     adapter_leave(&call, inside);
@@ -9529,7 +12520,7 @@ int MPI_T_category_get_num(int *num_cat)
     if (!inside)
         return PMPI_T_category_get_num(num_cat);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cat}};
-    ferrum_call call = {.function = &adapter_functions[400], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num(num_cat);
     adapter_leave(&call, inside);
@@ -9542,7 +12533,7 @@ int MPI_T_category_get_num_events(int cat_index, int *num_events)
     if (!inside)
         return PMPI_T_category_get_num_events(cat_index, num_events);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[401], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num_events(cat_index, num_events);
     adapter_leave(&call, inside);
@@ -9555,7 +12546,7 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_pvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[402], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_pvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -9568,7 +12559,7 @@ int MPI_T_cvar_get_index(const char *name, int *cvar_index)
     if (!inside)
         return PMPI_T_cvar_get_index(name, cvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cvar_index}};
-    ferrum_call call = {.function = &adapter_functions[403], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_index(name, cvar_index);
     adapter_leave(&call, inside);
@@ -9581,7 +12572,7 @@ int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)scope}};
-    ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     adapter_leave(&call, inside);
@@ -9594,7 +12585,7 @@ int MPI_T_cvar_get_num(int *num_cvar)
     if (!inside)
         return PMPI_T_cvar_get_num(num_cvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cvar}};
-    ferrum_call call = {.function = &adapter_functions[405], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_num(num_cvar);
     adapter_leave(&call, inside);
@@ -9607,7 +12598,7 @@ int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle 
     if (!inside)
         return PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[406], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -9620,7 +12611,7 @@ int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     if (!inside)
         return PMPI_T_cvar_handle_free(handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[407], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_free(handle);
     adapter_leave(&call, inside);
@@ -9633,7 +12624,7 @@ int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     if (!inside)
         return PMPI_T_cvar_read(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[408], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_read(handle, buf);
     adapter_leave(&call, inside);
@@ -9646,7 +12637,7 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     if (!inside)
         return PMPI_T_cvar_write(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[409], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_write(handle, buf);
     adapter_leave(&call, inside);
@@ -9659,7 +12650,7 @@ int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len
     if (!inside)
         return PMPI_T_enum_get_info(enumtype, num, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)num}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_info(enumtype, num, name, name_len);
     adapter_leave(&call, inside);
@@ -9672,7 +12663,7 @@ int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, i
     if (!inside)
         return PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.integer = indx}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     adapter_leave(&call, inside);
@@ -9685,7 +12676,7 @@ int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     adapter_leave(&call, inside);
@@ -9698,7 +12689,7 @@ int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     adapter_leave(&call, inside);
@@ -9711,7 +12702,7 @@ int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
     if (!inside)
         return PMPI_T_event_copy(event_instance, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_copy(event_instance, buffer);
     adapter_leave(&call, inside);
@@ -9724,7 +12715,7 @@ int MPI_T_event_get_index(const char *name, int *event_index)
     if (!inside)
         return PMPI_T_event_get_index(name, event_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)event_index}};
-    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_index(name, event_index);
     adapter_leave(&call, inside);
@@ -9737,7 +12728,7 @@ int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbos
     if (!inside)
         return PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)array_of_datatypes}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)num_elements}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}};
-    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     adapter_leave(&call, inside);
@@ -9750,7 +12741,7 @@ int MPI_T_event_get_num(int *num_events)
     if (!inside)
         return PMPI_T_event_get_num(num_events);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_num(num_events);
     adapter_leave(&call, inside);
@@ -9763,7 +12754,7 @@ int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_inde
     if (!inside)
         return PMPI_T_event_get_source(event_instance, source_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)source_index}};
-    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_source(event_instance, source_index);
     adapter_leave(&call, inside);
@@ -9776,7 +12767,7 @@ int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *ev
     if (!inside)
         return PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)event_timestamp}};
-    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     adapter_leave(&call, inside);
@@ -9789,7 +12780,7 @@ int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info, M
     if (!inside)
         return PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)event_registration}};
-    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     adapter_leave(&call, inside);
@@ -9802,7 +12793,7 @@ int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *u
     if (!inside)
         return PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)free_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     adapter_leave(&call, inside);
@@ -9815,7 +12806,7 @@ int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_get_info(event_registration, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_get_info(event_registration, info_used);
     adapter_leave(&call, inside);
@@ -9828,7 +12819,7 @@ int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_set_info(event_registration, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_set_info(event_registration, info);
     adapter_leave(&call, inside);
@@ -9841,7 +12832,7 @@ int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, voi
     if (!inside)
         return PMPI_T_event_read(event_instance, element_index, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.integer = element_index}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_read(event_instance, element_index, buffer);
     adapter_leave(&call, inside);
@@ -9854,7 +12845,7 @@ int MPI_T_event_register_callback(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)event_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     adapter_leave(&call, inside);
@@ -9867,7 +12858,7 @@ int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
     if (!inside)
         return PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)dropped_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     adapter_leave(&call, inside);
@@ -9879,7 +12870,7 @@ int MPI_T_finalize(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_T_finalize();
-    ferrum_call call = {.function = &adapter_functions[427], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[541], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_finalize();
     adapter_leave(&call, inside);
@@ -9892,7 +12883,7 @@ int MPI_T_init_thread(int required, int *provided)
     if (!inside)
         return PMPI_T_init_thread(required, provided);
     const ferrum_value values[] = {{.integer = required}, {.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[542], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_init_thread(required, provided);
     adapter_leave(&call, inside);
@@ -9905,7 +12896,7 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
     if (!inside)
         return PMPI_T_pvar_get_index(name, var_class, pvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.integer = var_class}, {.address = (void *)(uintptr_t)pvar_index}};
-    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[543], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_index(name, var_class, pvar_index);
     adapter_leave(&call, inside);
@@ -9918,7 +12909,7 @@ int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     const ferrum_value values[] = {{.integer = pvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)var_class}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)readonly}, {.address = (void *)(uintptr_t)continuous}, {.address = (void *)(uintptr_t)atomic}};
-    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[544], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     adapter_leave(&call, inside);
@@ -9931,7 +12922,7 @@ int MPI_T_pvar_get_num(int *num_pvar)
     if (!inside)
         return PMPI_T_pvar_get_num(num_pvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_pvar}};
-    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[545], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_num(num_pvar);
     adapter_leave(&call, inside);
@@ -9944,7 +12935,7 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
     if (!inside)
         return PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = pvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[546], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -9957,7 +12948,7 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
     if (!inside)
         return PMPI_T_pvar_handle_free(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[547], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_free(session, handle);
     adapter_leave(&call, inside);
@@ -9970,7 +12961,7 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     if (!inside)
         return PMPI_T_pvar_read(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[548], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_read(session, handle, buf);
     adapter_leave(&call, inside);
@@ -9983,7 +12974,7 @@ int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, v
     if (!inside)
         return PMPI_T_pvar_readreset(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[549], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_readreset(session, handle, buf);
     adapter_leave(&call, inside);
@@ -9996,7 +12987,7 @@ int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_reset(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[550], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_reset(session, handle);
     adapter_leave(&call, inside);
@@ -10009,7 +13000,7 @@ int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_create(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[551], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_create(session);
     adapter_leave(&call, inside);
@@ -10022,7 +13013,7 @@ int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_free(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[552], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_free(session);
     adapter_leave(&call, inside);
@@ -10035,7 +13026,7 @@ int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_start(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[553], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_start(session, handle);
     adapter_leave(&call, inside);
@@ -10048,7 +13039,7 @@ int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_stop(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[554], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_stop(session, handle);
     adapter_leave(&call, inside);
@@ -10061,7 +13052,7 @@ int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
     if (!inside)
         return PMPI_T_pvar_write(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[555], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_write(session, handle, buf);
     adapter_leave(&call, inside);
@@ -10074,7 +13065,7 @@ int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *des
     if (!inside)
         return PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)ordering}, {.address = (void *)(uintptr_t)ticks_per_second}, {.address = (void *)(uintptr_t)max_ticks}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[556], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     adapter_leave(&call, inside);
@@ -10087,7 +13078,7 @@ int MPI_T_source_get_num(int *num_sources)
     if (!inside)
         return PMPI_T_source_get_num(num_sources);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_sources}};
-    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[557], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_num(num_sources);
     adapter_leave(&call, inside);
@@ -10100,7 +13091,7 @@ int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
     if (!inside)
         return PMPI_T_source_get_timestamp(source_index, timestamp);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)timestamp}};
-    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[558], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_timestamp(source_index, timestamp);
     adapter_leave(&call, inside);
@@ -10113,7 +13104,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Test(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[559], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test(request, flag, status);
     adapter_leave(&call, inside);
@@ -10126,7 +13117,7 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
     if (!inside)
         return PMPI_Test_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[560], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -10139,7 +13130,7 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
     if (!inside)
         return PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[561], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -10152,7 +13143,7 @@ int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag
     if (!inside)
         return PMPI_Testany(count, array_of_requests, indx, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testany(count, array_of_requests, indx, flag, status);
     adapter_leave(&call, inside);
@@ -10165,7 +13156,7 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[563], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -10178,7 +13169,7 @@ int MPI_Topo_test(MPI_Comm comm, int *status)
     if (!inside)
         return PMPI_Topo_test(comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[564], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Topo_test(comm, status);
     adapter_leave(&call, inside);
@@ -10191,7 +13182,7 @@ MPI_Fint MPI_Type_c2f(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_c2f(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[565], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_c2f(datatype);
     adapter_leave(&call, inside);
@@ -10204,7 +13195,7 @@ int MPI_Type_commit(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_commit(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[566], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_commit(datatype);
     adapter_leave(&call, inside);
@@ -10217,7 +13208,7 @@ int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_contiguous(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[567], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10230,7 +13221,7 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
     if (!inside)
         return PMPI_Type_contiguous_c(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[568], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous_c(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10243,7 +13234,7 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
     if (!inside)
         return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[569], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10256,7 +13247,7 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
     if (!inside)
         return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[570], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10269,7 +13260,7 @@ int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_complex(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[571], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_complex(p, r, newtype);
     adapter_leave(&call, inside);
@@ -10282,7 +13273,7 @@ int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_integer(r, newtype);
     const ferrum_value values[] = {{.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[572], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_integer(r, newtype);
     adapter_leave(&call, inside);
@@ -10295,7 +13286,7 @@ int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_real(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[573], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_real(p, r, newtype);
     adapter_leave(&call, inside);
@@ -10308,7 +13299,7 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
     if (!inside)
         return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[574], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10321,7 +13312,7 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint ar
     if (!inside)
         return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[575], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10334,7 +13325,7 @@ int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, con
     if (!inside)
         return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[576], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10347,7 +13338,7 @@ int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockle
     if (!inside)
         return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[577], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10360,7 +13351,7 @@ int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Dat
     if (!inside)
         return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[578], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10373,7 +13364,7 @@ int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count 
     if (!inside)
         return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[579], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10386,7 +13377,7 @@ int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of
     if (!inside)
         return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[580], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10399,7 +13390,7 @@ int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, cons
     if (!inside)
         return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[581], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10412,7 +13403,7 @@ int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_T
     if (!inside)
         return PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_copy_attr_fn}, {.address = (void *)(uintptr_t)type_delete_attr_fn}, {.address = (void *)(uintptr_t)type_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[582], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -10425,7 +13416,7 @@ int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, 
     if (!inside)
         return PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[583], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -10438,7 +13429,7 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
     if (!inside)
         return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[584], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -10451,7 +13442,7 @@ int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const M
     if (!inside)
         return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[585], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -10464,7 +13455,7 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
     if (!inside)
         return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[586], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -10477,7 +13468,7 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
     if (!inside)
         return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[587], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10490,7 +13481,7 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
     if (!inside)
         return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[588], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10503,7 +13494,7 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     if (!inside)
         return PMPI_Type_delete_attr(datatype, type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[589], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_delete_attr(datatype, type_keyval);
     adapter_leave(&call, inside);
@@ -10516,7 +13507,7 @@ int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_dup(oldtype, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[590], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_dup(oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10529,7 +13520,7 @@ MPI_Datatype MPI_Type_f2c(MPI_Fint datatype)
     if (!inside)
         return PMPI_Type_f2c(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[591], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_f2c(datatype);
     adapter_leave(&call, inside);
@@ -10542,7 +13533,7 @@ int MPI_Type_free(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_free(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[592], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free(datatype);
     adapter_leave(&call, inside);
@@ -10555,7 +13546,7 @@ int MPI_Type_free_keyval(int *type_keyval)
     if (!inside)
         return PMPI_Type_free_keyval(type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[593], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free_keyval(type_keyval);
     adapter_leave(&call, inside);
@@ -10568,7 +13559,7 @@ MPI_Datatype MPI_Type_fromint(int datatype)
     if (!inside)
         return PMPI_Type_fromint(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[594], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_fromint(datatype);
     adapter_leave(&call, inside);
@@ -10581,7 +13572,7 @@ int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[595], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -10594,7 +13585,7 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
     if (!inside)
         return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[596], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -10607,7 +13598,7 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
     if (!inside)
         return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_large_counts}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_large_counts}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[597], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -10620,7 +13611,7 @@ int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_add
     if (!inside)
         return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[598], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -10633,7 +13624,7 @@ int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_
     if (!inside)
         return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_large_counts}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[599], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -10646,7 +13637,7 @@ int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
     if (!inside)
         return PMPI_Type_get_extent(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[600], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -10659,7 +13650,7 @@ int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_c(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[601], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_c(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -10672,7 +13663,7 @@ int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_x(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[602], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_x(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -10685,7 +13676,7 @@ int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     if (!inside)
         return PMPI_Type_get_name(datatype, type_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[603], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_name(datatype, type_name, resultlen);
     adapter_leave(&call, inside);
@@ -10698,7 +13689,7 @@ int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint 
     if (!inside)
         return PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[604], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -10711,7 +13702,7 @@ int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[605], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -10724,7 +13715,7 @@ int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[606], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -10737,7 +13728,7 @@ int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, M
     if (!inside)
         return PMPI_Type_get_value_index(value_type, index_type, pair_type);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)value_type}, {.address = (void *)(uintptr_t)index_type}, {.address = (void *)(uintptr_t)pair_type}};
-    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[607], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_value_index(value_type, index_type, pair_type);
     adapter_leave(&call, inside);
@@ -10750,7 +13741,7 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
     if (!inside)
         return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[608], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10763,7 +13754,7 @@ int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     if (!inside)
         return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[609], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10776,7 +13767,7 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_match_size(typeclass, size, datatype);
     const ferrum_value values[] = {{.integer = typeclass}, {.integer = size}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[610], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_match_size(typeclass, size, datatype);
     adapter_leave(&call, inside);
@@ -10789,7 +13780,7 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[611], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -10802,7 +13793,7 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     if (!inside)
         return PMPI_Type_set_name(datatype, type_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}};
-    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[612], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_name(datatype, type_name);
     adapter_leave(&call, inside);
@@ -10815,7 +13806,7 @@ int MPI_Type_size(MPI_Datatype datatype, int *size)
     if (!inside)
         return PMPI_Type_size(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[613], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size(datatype, size);
     adapter_leave(&call, inside);
@@ -10828,7 +13819,7 @@ int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_c(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[614], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_c(datatype, size);
     adapter_leave(&call, inside);
@@ -10841,7 +13832,7 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_x(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[615], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_x(datatype, size);
     adapter_leave(&call, inside);
@@ -10854,7 +13845,7 @@ int MPI_Type_toint(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_toint(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[616], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_toint(datatype);
     adapter_leave(&call, inside);
@@ -10867,7 +13858,7 @@ int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype
     if (!inside)
         return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[617], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10880,7 +13871,7 @@ int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, 
     if (!inside)
         return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[618], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -10893,7 +13884,7 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
     if (!inside)
         return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[619], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -10906,7 +13897,7 @@ int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void 
     if (!inside)
         return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[620], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -10919,7 +13910,7 @@ int MPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize,
     if (!inside)
         return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[621], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     adapter_leave(&call, inside);
@@ -10932,7 +13923,7 @@ int MPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insi
     if (!inside)
         return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[622], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     adapter_leave(&call, inside);
@@ -10945,7 +13936,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     if (!inside)
         return PMPI_Wait(request, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[623], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Wait(request, status);
     adapter_leave(&call, inside);
@@ -10958,7 +13949,7 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_
     if (!inside)
         return PMPI_Waitall(count, array_of_requests, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[624], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitall(count, array_of_requests, array_of_statuses);
     adapter_leave(&call, inside);
@@ -10971,7 +13962,7 @@ int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Statu
     if (!inside)
         return PMPI_Waitany(count, array_of_requests, indx, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitany(count, array_of_requests, indx, status);
     adapter_leave(&call, inside);
@@ -10984,7 +13975,7 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[626], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -10997,7 +13988,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
     if (!inside)
         return PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[627], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -11010,7 +14001,7 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[628], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -11023,7 +14014,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[629], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -11036,7 +14027,7 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     if (!inside)
         return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[630], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -11049,7 +14040,7 @@ MPI_Fint MPI_Win_c2f(MPI_Win win)
     if (!inside)
         return PMPI_Win_c2f(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[631], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_c2f(win);
     adapter_leave(&call, inside);
@@ -11062,7 +14053,7 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
     if (!inside)
         return PMPI_Win_call_errhandler(win, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[632], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_call_errhandler(win, errorcode);
     adapter_leave(&call, inside);
@@ -11075,7 +14066,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     if (!inside)
         return PMPI_Win_create(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[633], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -11088,7 +14079,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
     if (!inside)
         return PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[634], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -11101,7 +14092,7 @@ int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MP
     if (!inside)
         return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[635], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -11114,7 +14105,7 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_
     if (!inside)
         return PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_copy_attr_fn}, {.address = (void *)(uintptr_t)win_delete_attr_fn}, {.address = (void *)(uintptr_t)win_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[636], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -11127,7 +14118,7 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
     if (!inside)
         return PMPI_Win_delete_attr(win, win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[637], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_delete_attr(win, win_keyval);
     adapter_leave(&call, inside);
@@ -11140,7 +14131,7 @@ MPI_Win MPI_Win_f2c(MPI_Fint win)
     if (!inside)
         return PMPI_Win_f2c(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[638], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_f2c(win);
     adapter_leave(&call, inside);
@@ -11153,7 +14144,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_fence(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_fence(assert, win);
     adapter_leave(&call, inside);
@@ -11166,7 +14157,7 @@ int MPI_Win_free(MPI_Win *win)
     if (!inside)
         return PMPI_Win_free(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free(win);
     adapter_leave(&call, inside);
@@ -11179,7 +14170,7 @@ int MPI_Win_free_keyval(int *win_keyval)
     if (!inside)
         return PMPI_Win_free_keyval(win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free_keyval(win_keyval);
     adapter_leave(&call, inside);
@@ -11192,7 +14183,7 @@ MPI_Win MPI_Win_fromint(int win)
     if (!inside)
         return PMPI_Win_fromint(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_fromint(win);
     adapter_leave(&call, inside);
@@ -11205,7 +14196,7 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
     if (!inside)
         return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -11218,7 +14209,7 @@ int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Win_get_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -11231,7 +14222,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (!inside)
         return PMPI_Win_get_group(win, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_group(win, group);
     adapter_leave(&call, inside);
@@ -11244,7 +14235,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     if (!inside)
         return PMPI_Win_get_info(win, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_info(win, info_used);
     adapter_leave(&call, inside);
@@ -11257,7 +14248,7 @@ int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     if (!inside)
         return PMPI_Win_get_name(win, win_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_name(win, win_name, resultlen);
     adapter_leave(&call, inside);
@@ -11270,7 +14261,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     if (!inside)
         return PMPI_Win_set_attr(win, win_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_attr(win, win_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -11283,7 +14274,7 @@ int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Win_set_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -11296,7 +14287,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (!inside)
         return PMPI_Win_set_info(win, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_info(win, info);
     adapter_leave(&call, inside);
@@ -11309,7 +14300,7 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
     if (!inside)
         return PMPI_Win_set_name(win, win_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}};
-    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_name(win, win_name);
     adapter_leave(&call, inside);
@@ -11322,7 +14313,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
     if (!inside)
         return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -11335,7 +14326,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
     if (!inside)
         return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -11348,7 +14339,7 @@ int MPI_Win_toint(MPI_Win win)
     if (!inside)
         return PMPI_Win_toint(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_toint(win);
     adapter_leave(&call, inside);
@@ -11360,7 +14351,7 @@ double MPI_Wtick(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtick();
-    ferrum_call call = {.function = &adapter_functions[541], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[655], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtick();
     adapter_leave(&call, inside);
@@ -11372,7 +14363,7 @@ double MPI_Wtime(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtime();
-    ferrum_call call = {.function = &adapter_functions[542], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[656], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtime();
     adapter_leave(&call, inside);

@@ -192,6 +192,7 @@ fn seen(spec: &Spec, function: &Function) -> String {
         let mut fitting = function.parameters.iter().filter(|parameter| {
             parameter.direction == Direction::In
                 && !parameter.has("late")
+                && parameter.value("len").is_none()
                 && spec.kind(parameter).check_in.as_deref().is_some_and(|check| checks.contains(&check))
         });
         fitting.next().map(rust_name)

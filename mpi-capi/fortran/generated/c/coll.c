@@ -28,6 +28,102 @@ void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fi
     const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_allgather_);
 
+/* Routine MPI_ALLGATHER_INIT */
+FERRUM_BODY void body_Allgather_init(__typeof__(MPI_Allgather_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_allgather_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgather_init(MPI_Allgather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+void pmpi_allgather_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgather_init(PMPI_Allgather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+void mpi_allgather_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_allgather_init_);
+
+/* Routine MPI_ALLGATHERV */
+FERRUM_BODY void body_Allgatherv(__typeof__(MPI_Allgatherv) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        recvcounts, displs, ferrum_type(*recvtype), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    body_Allgatherv(MPI_Allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        ierror);
+}
+
+void pmpi_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    body_Allgatherv(PMPI_Allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        ierror);
+}
+
+void mpi_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_allgatherv_);
+
+/* Routine MPI_ALLGATHERV_INIT */
+FERRUM_BODY void body_Allgatherv_init(__typeof__(MPI_Allgatherv_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), recvcounts,
+        displs, ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_allgatherv_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgatherv_init(MPI_Allgatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+        comm, info, request, ierror);
+}
+
+void pmpi_allgatherv_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgatherv_init(PMPI_Allgatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+        comm, info, request, ierror);
+}
+
+void mpi_allgatherv_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_allgatherv_init_);
+
 /* Routine MPI_ALLREDUCE */
 FERRUM_BODY void body_Allreduce(__typeof__(MPI_Allreduce) *call, const void *sendbuf, void *recvbuf,
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
@@ -50,6 +146,35 @@ void pmpi_allreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, 
 
 void mpi_allreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
     const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_allreduce_);
+
+/* Routine MPI_ALLREDUCE_INIT */
+FERRUM_BODY void body_Allreduce_init(__typeof__(MPI_Allreduce_init) *call, const void *sendbuf, void *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_allreduce_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allreduce_init(MPI_Allreduce_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void pmpi_allreduce_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allreduce_init(PMPI_Allreduce_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void mpi_allreduce_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_allreduce_init_);
 
 /* Routine MPI_ALLTOALL */
 FERRUM_BODY void body_Alltoall(__typeof__(MPI_Alltoall) *call, const void *sendbuf, const MPI_Fint *sendcount,
@@ -76,6 +201,189 @@ void mpi_alltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fin
     const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_alltoall_);
 
+/* Routine MPI_ALLTOALL_INIT */
+FERRUM_BODY void body_Alltoall_init(__typeof__(MPI_Alltoall_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_alltoall_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoall_init(MPI_Alltoall_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+void pmpi_alltoall_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoall_init(PMPI_Alltoall_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+void mpi_alltoall_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_alltoall_init_);
+
+/* Routine MPI_ALLTOALLV */
+FERRUM_BODY void body_Alltoallv(__typeof__(MPI_Alltoallv) *call, const void *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *sdispls, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), sendcounts, sdispls, ferrum_type(*sendtype),
+        ferrum_buffer(recvbuf), recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_alltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallv(MPI_Alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, ierror);
+}
+
+void pmpi_alltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallv(PMPI_Alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, ierror);
+}
+
+void mpi_alltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_alltoallv_);
+
+/* Routine MPI_ALLTOALLV_INIT */
+FERRUM_BODY void body_Alltoallv_init(__typeof__(MPI_Alltoallv_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_alltoallv_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallv_init(MPI_Alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+        recvtype, comm, info, request, ierror);
+}
+
+void pmpi_alltoallv_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallv_init(PMPI_Alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+        recvtype, comm, info, request, ierror);
+}
+
+void mpi_alltoallv_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_alltoallv_init_);
+
+/* Routine MPI_ALLTOALLW */
+FERRUM_BODY void body_Alltoallw(__typeof__(MPI_Alltoallw) *call, const void *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *sdispls, const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
+    int error = MPI_ERR_NO_MEM;
+    if (c_sendtypes && c_recvtypes) {
+        error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, c_sendtypes, ferrum_buffer(recvbuf), recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm));
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_alltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallw(MPI_Alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+        comm, ierror);
+}
+
+void pmpi_alltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallw(PMPI_Alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+        comm, ierror);
+}
+
+void mpi_alltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_alltoallw_);
+
+/* Routine MPI_ALLTOALLW_INIT */
+FERRUM_BODY void body_Alltoallw_init(__typeof__(MPI_Alltoallw_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtypes, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
+    MPI_Request c_request = 0;
+    int error = MPI_ERR_NO_MEM;
+    if (c_sendtypes && c_recvtypes) {
+        error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, c_sendtypes, ferrum_buffer(recvbuf), recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_alltoallw_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallw_init(MPI_Alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+        recvtypes, comm, info, request, ierror);
+}
+
+void pmpi_alltoallw_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallw_init(PMPI_Alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+        recvtypes, comm, info, request, ierror);
+}
+
+void mpi_alltoallw_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_alltoallw_init_);
+
 /* Routine MPI_BARRIER */
 FERRUM_BODY void body_Barrier(__typeof__(MPI_Barrier) *call, const MPI_Fint *comm, MPI_Fint *ierror)
 {
@@ -93,6 +401,30 @@ void pmpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
 }
 
 void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_barrier_);
+
+/* Routine MPI_BARRIER_INIT */
+FERRUM_BODY void body_Barrier_init(__typeof__(MPI_Barrier_init) *call, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_barrier_init_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Barrier_init(MPI_Barrier_init, comm, info, request, ierror);
+}
+
+void pmpi_barrier_init_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Barrier_init(PMPI_Barrier_init, comm, info, request, ierror);
+}
+
+void mpi_barrier_init_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_barrier_init_);
 
 /* Routine MPI_BCAST */
 FERRUM_BODY void body_Bcast(__typeof__(MPI_Bcast) *call, void *buffer, const MPI_Fint *count,
@@ -115,6 +447,87 @@ void pmpi_bcast_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, 
 
 void mpi_bcast_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *root,
     const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_bcast_);
+
+/* Routine MPI_BCAST_INIT */
+FERRUM_BODY void body_Bcast_init(__typeof__(MPI_Bcast_init) *call, void *buffer, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(buffer), *count, ferrum_type(*datatype), *root, ferrum_comm(*comm), ferrum_info(*info),
+        &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_bcast_init_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Bcast_init(MPI_Bcast_init, buffer, count, datatype, root, comm, info, request, ierror);
+}
+
+void pmpi_bcast_init_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Bcast_init(PMPI_Bcast_init, buffer, count, datatype, root, comm, info, request, ierror);
+}
+
+void mpi_bcast_init_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_bcast_init_);
+
+/* Routine MPI_EXSCAN */
+FERRUM_BODY void body_Exscan(__typeof__(MPI_Exscan) *call, const void *sendbuf, void *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype),
+        ferrum_op(*op), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_exscan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Exscan(MPI_Exscan, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void pmpi_exscan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Exscan(PMPI_Exscan, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void mpi_exscan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_exscan_);
+
+/* Routine MPI_EXSCAN_INIT */
+FERRUM_BODY void body_Exscan_init(__typeof__(MPI_Exscan_init) *call, const void *sendbuf, void *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_exscan_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Exscan_init(MPI_Exscan_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void pmpi_exscan_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Exscan_init(PMPI_Exscan_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void mpi_exscan_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_exscan_init_);
 
 /* Routine MPI_GATHER */
 FERRUM_BODY void body_Gather(__typeof__(MPI_Gather) *call, const void *sendbuf, const MPI_Fint *sendcount,
@@ -140,6 +553,628 @@ void pmpi_gather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint
 void mpi_gather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
     const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_gather_);
+
+/* Routine MPI_GATHER_INIT */
+FERRUM_BODY void body_Gather_init(__typeof__(MPI_Gather_init) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_gather_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gather_init(MPI_Gather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+        request, ierror);
+}
+
+void pmpi_gather_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gather_init(PMPI_Gather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+        request, ierror);
+}
+
+void mpi_gather_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_gather_init_);
+
+/* Routine MPI_GATHERV */
+FERRUM_BODY void body_Gatherv(__typeof__(MPI_Gatherv) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        recvcounts, displs, ferrum_type(*recvtype), *root, ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_gatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Gatherv(MPI_Gatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        ierror);
+}
+
+void pmpi_gatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Gatherv(PMPI_Gatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        ierror);
+}
+
+void mpi_gatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_gatherv_);
+
+/* Routine MPI_GATHERV_INIT */
+FERRUM_BODY void body_Gatherv_init(__typeof__(MPI_Gatherv_init) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), recvcounts,
+        displs, ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_gatherv_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gatherv_init(MPI_Gatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+        comm, info, request, ierror);
+}
+
+void pmpi_gatherv_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gatherv_init(PMPI_Gatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+        comm, info, request, ierror);
+}
+
+void mpi_gatherv_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_gatherv_init_);
+
+/* Routine MPI_IALLGATHER */
+FERRUM_BODY void body_Iallgather(__typeof__(MPI_Iallgather) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_iallgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgather(MPI_Iallgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+        ierror);
+}
+
+void pmpi_iallgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgather(PMPI_Iallgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+        ierror);
+}
+
+void mpi_iallgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_iallgather_);
+
+/* Routine MPI_IALLGATHERV */
+FERRUM_BODY void body_Iallgatherv(__typeof__(MPI_Iallgatherv) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), recvcounts,
+        displs, ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_iallgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgatherv(MPI_Iallgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        request, ierror);
+}
+
+void pmpi_iallgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgatherv(PMPI_Iallgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        request, ierror);
+}
+
+void mpi_iallgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_iallgatherv_);
+
+/* Routine MPI_IALLREDUCE */
+FERRUM_BODY void body_Iallreduce(__typeof__(MPI_Iallreduce) *call, const void *sendbuf, void *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallreduce(MPI_Iallreduce, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void pmpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallreduce(PMPI_Iallreduce, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_iallreduce_);
+
+/* Routine MPI_IALLTOALL */
+FERRUM_BODY void body_Ialltoall(__typeof__(MPI_Ialltoall) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ialltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoall(MPI_Ialltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
+}
+
+void pmpi_ialltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoall(PMPI_Ialltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
+}
+
+void mpi_ialltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ialltoall_);
+
+/* Routine MPI_IALLTOALLV */
+FERRUM_BODY void body_Ialltoallv(__typeof__(MPI_Ialltoallv) *call, const void *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *sdispls, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ialltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallv(MPI_Ialltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, request, ierror);
+}
+
+void pmpi_ialltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallv(PMPI_Ialltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, request, ierror);
+}
+
+void mpi_ialltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ialltoallv_);
+
+/* Routine MPI_IALLTOALLW */
+FERRUM_BODY void body_Ialltoallw(__typeof__(MPI_Ialltoallw) *call, const void *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *sdispls, const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
+    MPI_Request c_request = 0;
+    int error = MPI_ERR_NO_MEM;
+    if (c_sendtypes && c_recvtypes) {
+        error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, c_sendtypes, ferrum_buffer(recvbuf), recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ialltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallw(MPI_Ialltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+        comm, request, ierror);
+}
+
+void pmpi_ialltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallw(PMPI_Ialltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+        comm, request, ierror);
+}
+
+void mpi_ialltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ialltoallw_);
+
+/* Routine MPI_IBARRIER */
+FERRUM_BODY void body_Ibarrier(__typeof__(MPI_Ibarrier) *call, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ibarrier_(const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ibarrier(MPI_Ibarrier, comm, request, ierror);
+}
+
+void pmpi_ibarrier_(const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ibarrier(PMPI_Ibarrier, comm, request, ierror);
+}
+
+void mpi_ibarrier_(const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ibarrier_);
+
+/* Routine MPI_IBCAST */
+FERRUM_BODY void body_Ibcast(__typeof__(MPI_Ibcast) *call, void *buffer, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(buffer), *count, ferrum_type(*datatype), *root, ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ibcast_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ibcast(MPI_Ibcast, buffer, count, datatype, root, comm, request, ierror);
+}
+
+void pmpi_ibcast_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ibcast(PMPI_Ibcast, buffer, count, datatype, root, comm, request, ierror);
+}
+
+void mpi_ibcast_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ibcast_);
+
+/* Routine MPI_IEXSCAN */
+FERRUM_BODY void body_Iexscan(__typeof__(MPI_Iexscan) *call, const void *sendbuf, void *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_iexscan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iexscan(MPI_Iexscan, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void pmpi_iexscan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iexscan(PMPI_Iexscan, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void mpi_iexscan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_iexscan_);
+
+/* Routine MPI_IGATHER */
+FERRUM_BODY void body_Igather(__typeof__(MPI_Igather) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_igather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igather(MPI_Igather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+void pmpi_igather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igather(PMPI_Igather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+void mpi_igather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_igather_);
+
+/* Routine MPI_IGATHERV */
+FERRUM_BODY void body_Igatherv(__typeof__(MPI_Igatherv) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), recvcounts,
+        displs, ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_igatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igatherv(MPI_Igatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        request, ierror);
+}
+
+void pmpi_igatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igatherv(PMPI_Igatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        request, ierror);
+}
+
+void mpi_igatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_igatherv_);
+
+/* Routine MPI_IREDUCE */
+FERRUM_BODY void body_Ireduce(__typeof__(MPI_Ireduce) *call, const void *sendbuf, void *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype), ferrum_op(*op),
+        *root, ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ireduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce(MPI_Ireduce, sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+}
+
+void pmpi_ireduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce(PMPI_Ireduce, sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+}
+
+void mpi_ireduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ireduce_);
+
+/* Routine MPI_IREDUCE_SCATTER */
+FERRUM_BODY void body_Ireduce_scatter(__typeof__(MPI_Ireduce_scatter) *call, const void *sendbuf, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), recvcounts, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ireduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter(MPI_Ireduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
+}
+
+void pmpi_ireduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter(PMPI_Ireduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
+}
+
+void mpi_ireduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ireduce_scatter_);
+
+/* Routine MPI_IREDUCE_SCATTER_BLOCK */
+FERRUM_BODY void body_Ireduce_scatter_block(__typeof__(MPI_Ireduce_scatter_block) *call, const void *sendbuf,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *recvcount, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ireduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter_block(MPI_Ireduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, request,
+        ierror);
+}
+
+void pmpi_ireduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter_block(PMPI_Ireduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, request,
+        ierror);
+}
+
+void mpi_ireduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ireduce_scatter_block_);
+
+/* Routine MPI_ISCAN */
+FERRUM_BODY void body_Iscan(__typeof__(MPI_Iscan) *call, const void *sendbuf, void *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_iscan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscan(MPI_Iscan, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void pmpi_iscan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscan(PMPI_Iscan, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void mpi_iscan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_iscan_);
+
+/* Routine MPI_ISCATTER */
+FERRUM_BODY void body_Iscatter(__typeof__(MPI_Iscatter) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_iscatter_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatter(MPI_Iscatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+void pmpi_iscatter_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatter(PMPI_Iscatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+void mpi_iscatter_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_iscatter_);
+
+/* Routine MPI_ISCATTERV */
+FERRUM_BODY void body_Iscatterv(__typeof__(MPI_Iscatterv) *call, const void *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *displs, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), sendcounts, displs, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        *recvcount, ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_iscatterv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatterv(MPI_Iscatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        request, ierror);
+}
+
+void pmpi_iscatterv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatterv(PMPI_Iscatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        request, ierror);
+}
+
+void mpi_iscatterv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_iscatterv_);
 
 /* Routine MPI_OP_COMMUTATIVE */
 FERRUM_BODY void body_Op_commutative(__typeof__(MPI_Op_commutative) *call, const MPI_Fint *op, MPI_Fint *commute,
@@ -232,6 +1267,37 @@ void pmpi_reduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, con
 void mpi_reduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
     const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_reduce_);
 
+/* Routine MPI_REDUCE_INIT */
+FERRUM_BODY void body_Reduce_init(__typeof__(MPI_Reduce_init) *call, const void *sendbuf, void *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype), ferrum_op(*op),
+        *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_reduce_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_init(MPI_Reduce_init, sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+}
+
+void pmpi_reduce_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_init(PMPI_Reduce_init, sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+}
+
+void mpi_reduce_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_reduce_init_);
+
 /* Routine MPI_REDUCE_LOCAL */
 FERRUM_BODY void body_Reduce_local(__typeof__(MPI_Reduce_local) *call, const void *inbuf, void *inoutbuf,
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, MPI_Fint *ierror)
@@ -254,6 +1320,172 @@ void pmpi_reduce_local_(const void *inbuf, void *inoutbuf, const MPI_Fint *count
 
 void mpi_reduce_local_(const void *inbuf, void *inoutbuf, const MPI_Fint *count, const MPI_Fint *datatype,
     const MPI_Fint *op, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_reduce_local_);
+
+/* Routine MPI_REDUCE_SCATTER */
+FERRUM_BODY void body_Reduce_scatter(__typeof__(MPI_Reduce_scatter) *call, const void *sendbuf, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), recvcounts, ferrum_type(*datatype),
+        ferrum_op(*op), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter(MPI_Reduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+}
+
+void pmpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter(PMPI_Reduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+}
+
+void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_reduce_scatter_);
+
+/* Routine MPI_REDUCE_SCATTER_BLOCK */
+FERRUM_BODY void body_Reduce_scatter_block(__typeof__(MPI_Reduce_scatter_block) *call, const void *sendbuf,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *recvcount, ferrum_type(*datatype),
+        ferrum_op(*op), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block(MPI_Reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+}
+
+void pmpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block(PMPI_Reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+}
+
+void mpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_reduce_scatter_block_);
+
+/* Routine MPI_REDUCE_SCATTER_BLOCK_INIT */
+FERRUM_BODY void body_Reduce_scatter_block_init(__typeof__(MPI_Reduce_scatter_block_init) *call, const void *sendbuf,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *recvcount, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_reduce_scatter_block_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block_init(MPI_Reduce_scatter_block_init, sendbuf, recvbuf, recvcount, datatype, op, comm,
+        info, request, ierror);
+}
+
+void pmpi_reduce_scatter_block_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block_init(PMPI_Reduce_scatter_block_init, sendbuf, recvbuf, recvcount, datatype, op, comm,
+        info, request, ierror);
+}
+
+void mpi_reduce_scatter_block_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_reduce_scatter_block_init_);
+
+/* Routine MPI_REDUCE_SCATTER_INIT */
+FERRUM_BODY void body_Reduce_scatter_init(__typeof__(MPI_Reduce_scatter_init) *call, const void *sendbuf,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), recvcounts, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_reduce_scatter_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_init(MPI_Reduce_scatter_init, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request,
+        ierror);
+}
+
+void pmpi_reduce_scatter_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_init(PMPI_Reduce_scatter_init, sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
+        request, ierror);
+}
+
+void mpi_reduce_scatter_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_reduce_scatter_init_);
+
+/* Routine MPI_SCAN */
+FERRUM_BODY void body_Scan(__typeof__(MPI_Scan) *call, const void *sendbuf, void *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype),
+        ferrum_op(*op), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_scan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scan(MPI_Scan, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void pmpi_scan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scan(PMPI_Scan, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void mpi_scan_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_scan_);
+
+/* Routine MPI_SCAN_INIT */
+FERRUM_BODY void body_Scan_init(__typeof__(MPI_Scan_init) *call, const void *sendbuf, void *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), ferrum_buffer(recvbuf), *count, ferrum_type(*datatype), ferrum_op(*op),
+        ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_scan_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scan_init(MPI_Scan_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void pmpi_scan_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scan_init(PMPI_Scan_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void mpi_scan_init_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_scan_init_);
 
 /* Routine MPI_SCATTER */
 FERRUM_BODY void body_Scatter(__typeof__(MPI_Scatter) *call, const void *sendbuf, const MPI_Fint *sendcount,
@@ -279,3 +1511,100 @@ void pmpi_scatter_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fin
 void mpi_scatter_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
     const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_scatter_);
+
+/* Routine MPI_SCATTER_INIT */
+FERRUM_BODY void body_Scatter_init(__typeof__(MPI_Scatter_init) *call, const void *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_scatter_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatter_init(MPI_Scatter_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+        request, ierror);
+}
+
+void pmpi_scatter_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatter_init(PMPI_Scatter_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+        request, ierror);
+}
+
+void mpi_scatter_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_scatter_init_);
+
+/* Routine MPI_SCATTERV */
+FERRUM_BODY void body_Scatterv(__typeof__(MPI_Scatterv) *call, const void *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *displs, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), sendcounts, displs, ferrum_type(*sendtype),
+        ferrum_buffer(recvbuf), *recvcount, ferrum_type(*recvtype), *root, ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_scatterv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scatterv(MPI_Scatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        ierror);
+}
+
+void pmpi_scatterv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    body_Scatterv(PMPI_Scatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        ierror);
+}
+
+void mpi_scatterv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_scatterv_);
+
+/* Routine MPI_SCATTERV_INIT */
+FERRUM_BODY void body_Scatterv_init(__typeof__(MPI_Scatterv_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Fint *displs, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), sendcounts, displs, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        *recvcount, ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_scatterv_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatterv_init(MPI_Scatterv_init, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+        comm, info, request, ierror);
+}
+
+void pmpi_scatterv_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatterv_init(PMPI_Scatterv_init, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+        comm, info, request, ierror);
+}
+
+void mpi_scatterv_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_scatterv_init_);

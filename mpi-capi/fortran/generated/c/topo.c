@@ -453,6 +453,519 @@ void pmpi_graphdims_get_(const MPI_Fint *comm, MPI_Fint *nnodes, MPI_Fint *nedge
 void mpi_graphdims_get_(const MPI_Fint *comm, MPI_Fint *nnodes, MPI_Fint *nedges,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_graphdims_get_);
 
+/* Routine MPI_INEIGHBOR_ALLGATHER */
+FERRUM_BODY void body_Ineighbor_allgather(__typeof__(MPI_Ineighbor_allgather) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ineighbor_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Ineighbor_allgather(MPI_Ineighbor_allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm, request, ierror);
+}
+
+void pmpi_ineighbor_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Ineighbor_allgather(PMPI_Ineighbor_allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm, request, ierror);
+}
+
+void mpi_ineighbor_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ineighbor_allgather_);
+
+/* Routine MPI_INEIGHBOR_ALLGATHERV */
+FERRUM_BODY void body_Ineighbor_allgatherv(__typeof__(MPI_Ineighbor_allgatherv) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), recvcounts,
+        displs, ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ineighbor_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ineighbor_allgatherv(MPI_Ineighbor_allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+        recvtype, comm, request, ierror);
+}
+
+void pmpi_ineighbor_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ineighbor_allgatherv(PMPI_Ineighbor_allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+        recvtype, comm, request, ierror);
+}
+
+void mpi_ineighbor_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ineighbor_allgatherv_);
+
+/* Routine MPI_INEIGHBOR_ALLTOALL */
+FERRUM_BODY void body_Ineighbor_alltoall(__typeof__(MPI_Ineighbor_alltoall) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ineighbor_alltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Ineighbor_alltoall(MPI_Ineighbor_alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+        request, ierror);
+}
+
+void pmpi_ineighbor_alltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ineighbor_alltoall(PMPI_Ineighbor_alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+        request, ierror);
+}
+
+void mpi_ineighbor_alltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ineighbor_alltoall_);
+
+/* Routine MPI_INEIGHBOR_ALLTOALLV */
+FERRUM_BODY void body_Ineighbor_alltoallv(__typeof__(MPI_Ineighbor_alltoallv) *call, const void *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ineighbor_alltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ineighbor_alltoallv(MPI_Ineighbor_alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+        rdispls, recvtype, comm, request, ierror);
+}
+
+void pmpi_ineighbor_alltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ineighbor_alltoallv(PMPI_Ineighbor_alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+        rdispls, recvtype, comm, request, ierror);
+}
+
+void mpi_ineighbor_alltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ineighbor_alltoallv_);
+
+/* Routine MPI_INEIGHBOR_ALLTOALLW */
+FERRUM_BODY void body_Ineighbor_alltoallw(__typeof__(MPI_Ineighbor_alltoallw) *call, const void *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Aint *sdispls, const MPI_Fint *sendtypes, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf) == MPI_IN_PLACE ? 0 : ferrum_destinations(ferrum_comm(*comm)), few_sendtypes);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_sources(ferrum_comm(*comm)), few_recvtypes);
+    MPI_Request c_request = 0;
+    int error = MPI_ERR_NO_MEM;
+    if (c_sendtypes && c_recvtypes) {
+        error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, c_sendtypes, ferrum_buffer(recvbuf), recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_ineighbor_alltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ineighbor_alltoallw(MPI_Ineighbor_alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+        rdispls, recvtypes, comm, request, ierror);
+}
+
+void pmpi_ineighbor_alltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ineighbor_alltoallw(PMPI_Ineighbor_alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+        rdispls, recvtypes, comm, request, ierror);
+}
+
+void mpi_ineighbor_alltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_ineighbor_alltoallw_);
+
+/* Routine MPI_NEIGHBOR_ALLGATHER */
+FERRUM_BODY void body_Neighbor_allgather(__typeof__(MPI_Neighbor_allgather) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        *recvcount, ferrum_type(*recvtype), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_neighbor_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Neighbor_allgather(MPI_Neighbor_allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+        ierror);
+}
+
+void pmpi_neighbor_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Neighbor_allgather(PMPI_Neighbor_allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+        ierror);
+}
+
+void mpi_neighbor_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_allgather_);
+
+/* Routine MPI_NEIGHBOR_ALLGATHER_INIT */
+FERRUM_BODY void body_Neighbor_allgather_init(__typeof__(MPI_Neighbor_allgather_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_neighbor_allgather_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_allgather_init(MPI_Neighbor_allgather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm, info, request, ierror);
+}
+
+void pmpi_neighbor_allgather_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_allgather_init(PMPI_Neighbor_allgather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm, info, request, ierror);
+}
+
+void mpi_neighbor_allgather_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_allgather_init_);
+
+/* Routine MPI_NEIGHBOR_ALLGATHERV */
+FERRUM_BODY void body_Neighbor_allgatherv(__typeof__(MPI_Neighbor_allgatherv) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        recvcounts, displs, ferrum_type(*recvtype), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_neighbor_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    body_Neighbor_allgatherv(MPI_Neighbor_allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+        recvtype, comm, ierror);
+}
+
+void pmpi_neighbor_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    body_Neighbor_allgatherv(PMPI_Neighbor_allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+        recvtype, comm, ierror);
+}
+
+void mpi_neighbor_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_allgatherv_);
+
+/* Routine MPI_NEIGHBOR_ALLGATHERV_INIT */
+FERRUM_BODY void body_Neighbor_allgatherv_init(__typeof__(MPI_Neighbor_allgatherv_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), recvcounts,
+        displs, ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_neighbor_allgatherv_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_allgatherv_init(MPI_Neighbor_allgatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        displs, recvtype, comm, info, request, ierror);
+}
+
+void pmpi_neighbor_allgatherv_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_allgatherv_init(PMPI_Neighbor_allgatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        displs, recvtype, comm, info, request, ierror);
+}
+
+void mpi_neighbor_allgatherv_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_allgatherv_init_);
+
+/* Routine MPI_NEIGHBOR_ALLTOALL */
+FERRUM_BODY void body_Neighbor_alltoall(__typeof__(MPI_Neighbor_alltoall) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        *recvcount, ferrum_type(*recvtype), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_neighbor_alltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoall(MPI_Neighbor_alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+        ierror);
+}
+
+void pmpi_neighbor_alltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoall(PMPI_Neighbor_alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+        ierror);
+}
+
+void mpi_neighbor_alltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_alltoall_);
+
+/* Routine MPI_NEIGHBOR_ALLTOALL_INIT */
+FERRUM_BODY void body_Neighbor_alltoall_init(__typeof__(MPI_Neighbor_alltoall_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), *sendcount, ferrum_type(*sendtype), ferrum_buffer(recvbuf), *recvcount,
+        ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_neighbor_alltoall_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoall_init(MPI_Neighbor_alltoall_init, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm, info, request, ierror);
+}
+
+void pmpi_neighbor_alltoall_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoall_init(PMPI_Neighbor_alltoall_init, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm, info, request, ierror);
+}
+
+void mpi_neighbor_alltoall_init_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_alltoall_init_);
+
+/* Routine MPI_NEIGHBOR_ALLTOALLV */
+FERRUM_BODY void body_Neighbor_alltoallv(__typeof__(MPI_Neighbor_alltoallv) *call, const void *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_buffer(sendbuf), sendcounts, sdispls, ferrum_type(*sendtype),
+        ferrum_buffer(recvbuf), recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm)));
+}
+
+void ferrum_mpi_neighbor_alltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoallv(MPI_Neighbor_alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+        rdispls, recvtype, comm, ierror);
+}
+
+void pmpi_neighbor_alltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoallv(PMPI_Neighbor_alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+        rdispls, recvtype, comm, ierror);
+}
+
+void mpi_neighbor_alltoallv_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_alltoallv_);
+
+/* Routine MPI_NEIGHBOR_ALLTOALLV_INIT */
+FERRUM_BODY void body_Neighbor_alltoallv_init(__typeof__(MPI_Neighbor_alltoallv_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtype, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, ferrum_type(*sendtype), ferrum_buffer(recvbuf),
+        recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_neighbor_alltoallv_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoallv_init(MPI_Neighbor_alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+        recvcounts, rdispls, recvtype, comm, info, request, ierror);
+}
+
+void pmpi_neighbor_alltoallv_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoallv_init(PMPI_Neighbor_alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+        recvcounts, rdispls, recvtype, comm, info, request, ierror);
+}
+
+void mpi_neighbor_alltoallv_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_alltoallv_init_);
+
+/* Routine MPI_NEIGHBOR_ALLTOALLW */
+FERRUM_BODY void body_Neighbor_alltoallw(__typeof__(MPI_Neighbor_alltoallw) *call, const void *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Aint *sdispls, const MPI_Fint *sendtypes, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf) == MPI_IN_PLACE ? 0 : ferrum_destinations(ferrum_comm(*comm)), few_sendtypes);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_sources(ferrum_comm(*comm)), few_recvtypes);
+    int error = MPI_ERR_NO_MEM;
+    if (c_sendtypes && c_recvtypes) {
+        error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, c_sendtypes, ferrum_buffer(recvbuf), recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm));
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_neighbor_alltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoallw(MPI_Neighbor_alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+        rdispls, recvtypes, comm, ierror);
+}
+
+void pmpi_neighbor_alltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoallw(PMPI_Neighbor_alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+        rdispls, recvtypes, comm, ierror);
+}
+
+void mpi_neighbor_alltoallw_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_alltoallw_);
+
+/* Routine MPI_NEIGHBOR_ALLTOALLW_INIT */
+FERRUM_BODY void body_Neighbor_alltoallw_init(__typeof__(MPI_Neighbor_alltoallw_init) *call, const void *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Aint *sdispls, const MPI_Fint *sendtypes, void *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf) == MPI_IN_PLACE ? 0 : ferrum_destinations(ferrum_comm(*comm)), few_sendtypes);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_sources(ferrum_comm(*comm)), few_recvtypes);
+    MPI_Request c_request = 0;
+    int error = MPI_ERR_NO_MEM;
+    if (c_sendtypes && c_recvtypes) {
+        error = call(ferrum_buffer(sendbuf), sendcounts, sdispls, c_sendtypes, ferrum_buffer(recvbuf), recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_neighbor_alltoallw_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoallw_init(MPI_Neighbor_alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+        recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+}
+
+void pmpi_neighbor_alltoallw_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Neighbor_alltoallw_init(PMPI_Neighbor_alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+        recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+}
+
+void mpi_neighbor_alltoallw_init_(const void *sendbuf, const MPI_Fint *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_neighbor_alltoallw_init_);
+
 /* Routine MPI_TOPO_TEST */
 FERRUM_BODY void body_Topo_test(__typeof__(MPI_Topo_test) *call, const MPI_Fint *comm, MPI_Fint *status,
     MPI_Fint *ierror)

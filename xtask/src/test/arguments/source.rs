@@ -209,6 +209,11 @@ impl Writer<'_> {
             (Some(callback), ..) => format!("p{index} = ({callback} *)({value})"),
             (_, true, _) => format!("p{index} = (void *)({value})"),
             (_, _, false) => format!("p{index} = ({base})({value})"),
+            // All elements where their number is not known: the call may look at the first only.
+            _ if parameter.value("len") == Some("*") && self.columns(parameter) == 1 => {
+                let each = |place| format!("(({base} *)p{index})[{place}] = ({base})({value})");
+                (0..self.elements(parameter)?).map(each).collect::<Vec<_>>().join(", ")
+            }
             // The last element, so that those before it must be found unchanged; first and last of a row.
             _ => {
                 let place = self.elements(parameter)? - self.columns(parameter);

@@ -77,6 +77,230 @@ void ferrum_f08_pmpi_allgather_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcoun
     body_Allgather_c(PMPI_Allgather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
+/* Routine ferrum_f08_mpi_allgather_init */
+FERRUM_BODY void body_Allgather_init(__typeof__(MPI_Allgather_init) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Allgather_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_allgather_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgather_init(MPI_Allgather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_allgather_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgather_init(PMPI_Allgather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_allgather_init_c */
+FERRUM_BODY void body_Allgather_init_c(__typeof__(MPI_Allgather_init_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Allgather_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_allgather_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgather_init_c(MPI_Allgather_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+        info, request, ierror);
+}
+
+void ferrum_f08_pmpi_allgather_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgather_init_c(PMPI_Allgather_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+        info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_allgatherv */
+FERRUM_BODY void body_Allgatherv(__typeof__(MPI_Allgatherv) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Allgatherv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_allgatherv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Allgatherv(MPI_Allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        ierror);
+}
+
+void ferrum_f08_pmpi_allgatherv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Allgatherv(PMPI_Allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_allgatherv_c */
+FERRUM_BODY void body_Allgatherv_c(__typeof__(MPI_Allgatherv_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Allgatherv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_allgatherv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Allgatherv_c(MPI_Allgatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        ierror);
+}
+
+void ferrum_f08_pmpi_allgatherv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Allgatherv_c(PMPI_Allgatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_allgatherv_init */
+FERRUM_BODY void body_Allgatherv_init(__typeof__(MPI_Allgatherv_init) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Allgatherv_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_allgatherv_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgatherv_init(MPI_Allgatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+        comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_allgatherv_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgatherv_init(PMPI_Allgatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+        comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_allgatherv_init_c */
+FERRUM_BODY void body_Allgatherv_init_c(__typeof__(MPI_Allgatherv_init_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Allgatherv_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_allgatherv_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgatherv_init_c(MPI_Allgatherv_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+        comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_allgatherv_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Allgatherv_init_c(PMPI_Allgatherv_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+        recvtype, comm, info, request, ierror);
+}
+
 /* Routine ferrum_f08_mpi_allreduce */
 FERRUM_BODY void body_Allreduce(__typeof__(MPI_Allreduce) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
@@ -143,6 +367,76 @@ void ferrum_f08_pmpi_allreduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, con
     const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
     body_Allreduce_c(PMPI_Allreduce_c, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_allreduce_init */
+FERRUM_BODY void body_Allreduce_init(__typeof__(MPI_Allreduce_init) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Allreduce_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_allreduce_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Allreduce_init(MPI_Allreduce_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_allreduce_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Allreduce_init(PMPI_Allreduce_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_allreduce_init_c */
+FERRUM_BODY void body_Allreduce_init_c(__typeof__(MPI_Allreduce_init_c) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Allreduce_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_allreduce_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Allreduce_init_c(MPI_Allreduce_init_c, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_allreduce_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Allreduce_init_c(PMPI_Allreduce_init_c, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
 }
 
 /* Routine ferrum_f08_mpi_alltoall */
@@ -221,6 +515,430 @@ void ferrum_f08_pmpi_alltoall_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount
     body_Alltoall_c(PMPI_Alltoall_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
+/* Routine ferrum_f08_mpi_alltoall_init */
+FERRUM_BODY void body_Alltoall_init(__typeof__(MPI_Alltoall_init) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Alltoall_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoall_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoall_init(MPI_Alltoall_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_alltoall_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoall_init(PMPI_Alltoall_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_alltoall_init_c */
+FERRUM_BODY void body_Alltoall_init_c(__typeof__(MPI_Alltoall_init_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Alltoall_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoall_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoall_init_c(MPI_Alltoall_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_alltoall_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoall_init_c(PMPI_Alltoall_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_alltoallv */
+FERRUM_BODY void body_Alltoallv(__typeof__(MPI_Alltoallv) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *sdispls, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
+            recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Alltoallv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoallv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallv(MPI_Alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, ierror);
+}
+
+void ferrum_f08_pmpi_alltoallv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallv(PMPI_Alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_alltoallv_c */
+FERRUM_BODY void body_Alltoallv_c(__typeof__(MPI_Alltoallv_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
+            recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Alltoallv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoallv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallv_c(MPI_Alltoallv_c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, ierror);
+}
+
+void ferrum_f08_pmpi_alltoallv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallv_c(PMPI_Alltoallv_c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_alltoallv_init */
+FERRUM_BODY void body_Alltoallv_init(__typeof__(MPI_Alltoallv_init) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
+            recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Alltoallv_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoallv_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallv_init(MPI_Alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+        recvtype, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_alltoallv_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallv_init(PMPI_Alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+        recvtype, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_alltoallv_init_c */
+FERRUM_BODY void body_Alltoallv_init_c(__typeof__(MPI_Alltoallv_init_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
+            recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Alltoallv_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoallv_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallv_init_c(MPI_Alltoallv_init_c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+        recvtype, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_alltoallv_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallv_init_c(PMPI_Alltoallv_init_c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+        recvtype, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_alltoallw */
+FERRUM_BODY void body_Alltoallw(__typeof__(MPI_Alltoallw) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *sdispls, const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!c_sendtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!c_recvtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, c_sendtypes, recvbuf_section.address, recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Alltoallw", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoallw(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallw(MPI_Alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+        comm, ierror);
+}
+
+void ferrum_f08_pmpi_alltoallw(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallw(PMPI_Alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+        comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_alltoallw_c */
+FERRUM_BODY void body_Alltoallw_c(__typeof__(MPI_Alltoallw_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!c_sendtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!c_recvtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, c_sendtypes, recvbuf_section.address, recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Alltoallw_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoallw_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallw_c(MPI_Alltoallw_c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+        recvtypes, comm, ierror);
+}
+
+void ferrum_f08_pmpi_alltoallw_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Alltoallw_c(PMPI_Alltoallw_c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+        recvtypes, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_alltoallw_init */
+FERRUM_BODY void body_Alltoallw_init(__typeof__(MPI_Alltoallw_init) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!c_sendtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!c_recvtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, c_sendtypes, recvbuf_section.address, recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Alltoallw_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoallw_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallw_init(MPI_Alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+        recvtypes, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_alltoallw_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallw_init(PMPI_Alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+        recvtypes, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_alltoallw_init_c */
+FERRUM_BODY void body_Alltoallw_init_c(__typeof__(MPI_Alltoallw_init_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!c_sendtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!c_recvtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, c_sendtypes, recvbuf_section.address, recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Alltoallw_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_alltoallw_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallw_init_c(MPI_Alltoallw_init_c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+        recvtypes, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_alltoallw_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Alltoallw_init_c(PMPI_Alltoallw_init_c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+        rdispls, recvtypes, comm, info, request, ierror);
+}
+
 /* Routine ferrum_f08_mpi_bcast */
 FERRUM_BODY void body_Bcast(__typeof__(MPI_Bcast) *call, CFI_cdesc_t *buffer, const MPI_Fint *count,
     const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
@@ -277,6 +995,206 @@ void ferrum_f08_pmpi_bcast_c(CFI_cdesc_t *buffer, const MPI_Count *count, const 
     const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
     body_Bcast_c(PMPI_Bcast_c, buffer, count, datatype, root, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_bcast_init */
+FERRUM_BODY void body_Bcast_init(__typeof__(MPI_Bcast_init) *call, CFI_cdesc_t *buffer, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section buffer_section = ferrum_contiguous(buffer);
+    MPI_Request c_request = 0;
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
+        error = call(buffer_section.address, *count, ferrum_type(*datatype), *root, ferrum_comm(*comm),
+            ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Bcast_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&buffer_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_bcast_init(CFI_cdesc_t *buffer, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Bcast_init(MPI_Bcast_init, buffer, count, datatype, root, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_bcast_init(CFI_cdesc_t *buffer, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Bcast_init(PMPI_Bcast_init, buffer, count, datatype, root, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_bcast_init_c */
+FERRUM_BODY void body_Bcast_init_c(__typeof__(MPI_Bcast_init_c) *call, CFI_cdesc_t *buffer, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section buffer_section = ferrum_contiguous(buffer);
+    MPI_Request c_request = 0;
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
+        error = call(buffer_section.address, *count, ferrum_type(*datatype), *root, ferrum_comm(*comm),
+            ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Bcast_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&buffer_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_bcast_init_c(CFI_cdesc_t *buffer, const MPI_Count *count, const MPI_Fint *datatype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Bcast_init_c(MPI_Bcast_init_c, buffer, count, datatype, root, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_bcast_init_c(CFI_cdesc_t *buffer, const MPI_Count *count, const MPI_Fint *datatype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Bcast_init_c(PMPI_Bcast_init_c, buffer, count, datatype, root, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_exscan */
+FERRUM_BODY void body_Exscan(__typeof__(MPI_Exscan) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Exscan", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_exscan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Exscan(MPI_Exscan, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void ferrum_f08_pmpi_exscan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Exscan(PMPI_Exscan, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_exscan_c */
+FERRUM_BODY void body_Exscan_c(__typeof__(MPI_Exscan_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Exscan_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_exscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Exscan_c(MPI_Exscan_c, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void ferrum_f08_pmpi_exscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Exscan_c(PMPI_Exscan_c, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_exscan_init */
+FERRUM_BODY void body_Exscan_init(__typeof__(MPI_Exscan_init) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Exscan_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_exscan_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Exscan_init(MPI_Exscan_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_exscan_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Exscan_init(PMPI_Exscan_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_exscan_init_c */
+FERRUM_BODY void body_Exscan_init_c(__typeof__(MPI_Exscan_init_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Exscan_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_exscan_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Exscan_init_c(MPI_Exscan_init_c, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_exscan_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Exscan_init_c(PMPI_Exscan_init_c, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
 }
 
 /* Routine ferrum_f08_mpi_gather */
@@ -353,6 +1271,1388 @@ void ferrum_f08_pmpi_gather_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, 
     const MPI_Fint *comm, MPI_Fint *ierror)
 {
     body_Gather_c(PMPI_Gather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_gather_init */
+FERRUM_BODY void body_Gather_init(__typeof__(MPI_Gather_init) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Gather_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_gather_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gather_init(MPI_Gather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_gather_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gather_init(PMPI_Gather_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_gather_init_c */
+FERRUM_BODY void body_Gather_init_c(__typeof__(MPI_Gather_init_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Gather_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_gather_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gather_init_c(MPI_Gather_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        info, request, ierror);
+}
+
+void ferrum_f08_pmpi_gather_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gather_init_c(PMPI_Gather_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_gatherv */
+FERRUM_BODY void body_Gatherv(__typeof__(MPI_Gatherv) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), *root, ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Gatherv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_gatherv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Gatherv(MPI_Gatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        ierror);
+}
+
+void ferrum_f08_pmpi_gatherv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Gatherv(PMPI_Gatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_gatherv_c */
+FERRUM_BODY void body_Gatherv_c(__typeof__(MPI_Gatherv_c) *call, CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), *root, ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Gatherv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_gatherv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Gatherv_c(MPI_Gatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        ierror);
+}
+
+void ferrum_f08_pmpi_gatherv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Gatherv_c(PMPI_Gatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_gatherv_init */
+FERRUM_BODY void body_Gatherv_init(__typeof__(MPI_Gatherv_init) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Gatherv_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_gatherv_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gatherv_init(MPI_Gatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+        comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_gatherv_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gatherv_init(PMPI_Gatherv_init, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+        comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_gatherv_init_c */
+FERRUM_BODY void body_Gatherv_init_c(__typeof__(MPI_Gatherv_init_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *displs, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Gatherv_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_gatherv_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gatherv_init_c(MPI_Gatherv_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+        comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_gatherv_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Gatherv_init_c(PMPI_Gatherv_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+        root, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iallgather */
+FERRUM_BODY void body_Iallgather(__typeof__(MPI_Iallgather) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iallgather", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iallgather(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgather(MPI_Iallgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_iallgather(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgather(PMPI_Iallgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_iallgather_c */
+FERRUM_BODY void body_Iallgather_c(__typeof__(MPI_Iallgather_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iallgather_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iallgather_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgather_c(MPI_Iallgather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_iallgather_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgather_c(PMPI_Iallgather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_iallgatherv */
+FERRUM_BODY void body_Iallgatherv(__typeof__(MPI_Iallgatherv) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iallgatherv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iallgatherv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgatherv(MPI_Iallgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_iallgatherv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgatherv(PMPI_Iallgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iallgatherv_c */
+FERRUM_BODY void body_Iallgatherv_c(__typeof__(MPI_Iallgatherv_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iallgatherv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iallgatherv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgatherv_c(MPI_Iallgatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_iallgatherv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallgatherv_c(PMPI_Iallgatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iallreduce */
+FERRUM_BODY void body_Iallreduce(__typeof__(MPI_Iallreduce) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iallreduce", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iallreduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallreduce(MPI_Iallreduce, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_iallreduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallreduce(PMPI_Iallreduce, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iallreduce_c */
+FERRUM_BODY void body_Iallreduce_c(__typeof__(MPI_Iallreduce_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iallreduce_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iallreduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallreduce_c(MPI_Iallreduce_c, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_iallreduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iallreduce_c(PMPI_Iallreduce_c, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ialltoall */
+FERRUM_BODY void body_Ialltoall(__typeof__(MPI_Ialltoall) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ialltoall", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ialltoall(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoall(MPI_Ialltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ialltoall(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoall(PMPI_Ialltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ialltoall_c */
+FERRUM_BODY void body_Ialltoall_c(__typeof__(MPI_Ialltoall_c) *call, CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ialltoall_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ialltoall_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoall_c(MPI_Ialltoall_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_ialltoall_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoall_c(PMPI_Ialltoall_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_ialltoallv */
+FERRUM_BODY void body_Ialltoallv(__typeof__(MPI_Ialltoallv) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *sdispls, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
+            recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ialltoallv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ialltoallv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallv(MPI_Ialltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ialltoallv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallv(PMPI_Ialltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+        comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ialltoallv_c */
+FERRUM_BODY void body_Ialltoallv_c(__typeof__(MPI_Ialltoallv_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
+            recvcounts, rdispls, ferrum_type(*recvtype), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ialltoallv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ialltoallv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallv_c(MPI_Ialltoallv_c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+        recvtype, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ialltoallv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallv_c(PMPI_Ialltoallv_c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+        recvtype, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ialltoallw */
+FERRUM_BODY void body_Ialltoallw(__typeof__(MPI_Ialltoallw) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *sdispls, const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!c_sendtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!c_recvtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, c_sendtypes, recvbuf_section.address, recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ialltoallw", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ialltoallw(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallw(MPI_Ialltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+        comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ialltoallw(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallw(PMPI_Ialltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+        comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ialltoallw_c */
+FERRUM_BODY void body_Ialltoallw_c(__typeof__(MPI_Ialltoallw_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    MPI_Datatype few_sendtypes[FERRUM_FEW];
+    MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Datatype few_recvtypes[FERRUM_FEW];
+    MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!c_sendtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!c_recvtypes) {
+        ferrum_section_refuse(MPI_ERR_NO_MEM);
+        refused = 1;
+    }
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, sdispls, c_sendtypes, recvbuf_section.address, recvcounts,
+            rdispls, c_recvtypes, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ialltoallw_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_release(c_sendtypes, few_sendtypes);
+    ferrum_release(c_recvtypes, few_recvtypes);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ialltoallw_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallw_c(MPI_Ialltoallw_c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+        recvtypes, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ialltoallw_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ialltoallw_c(PMPI_Ialltoallw_c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+        recvtypes, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ibcast */
+FERRUM_BODY void body_Ibcast(__typeof__(MPI_Ibcast) *call, CFI_cdesc_t *buffer, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section buffer_section = ferrum_contiguous(buffer);
+    MPI_Request c_request = 0;
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
+        error = call(buffer_section.address, *count, ferrum_type(*datatype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ibcast", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&buffer_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ibcast(CFI_cdesc_t *buffer, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ibcast(MPI_Ibcast, buffer, count, datatype, root, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ibcast(CFI_cdesc_t *buffer, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ibcast(PMPI_Ibcast, buffer, count, datatype, root, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ibcast_c */
+FERRUM_BODY void body_Ibcast_c(__typeof__(MPI_Ibcast_c) *call, CFI_cdesc_t *buffer, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section buffer_section = ferrum_contiguous(buffer);
+    MPI_Request c_request = 0;
+    int error, refused = buffer_section.is_refused;
+    if (!refused) {
+        error = call(buffer_section.address, *count, ferrum_type(*datatype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ibcast_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&buffer_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ibcast_c(CFI_cdesc_t *buffer, const MPI_Count *count, const MPI_Fint *datatype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ibcast_c(MPI_Ibcast_c, buffer, count, datatype, root, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ibcast_c(CFI_cdesc_t *buffer, const MPI_Count *count, const MPI_Fint *datatype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ibcast_c(PMPI_Ibcast_c, buffer, count, datatype, root, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iexscan */
+FERRUM_BODY void body_Iexscan(__typeof__(MPI_Iexscan) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iexscan", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iexscan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iexscan(MPI_Iexscan, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_iexscan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iexscan(PMPI_Iexscan, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iexscan_c */
+FERRUM_BODY void body_Iexscan_c(__typeof__(MPI_Iexscan_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iexscan_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iexscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iexscan_c(MPI_Iexscan_c, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_iexscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iexscan_c(PMPI_Iexscan_c, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_igather */
+FERRUM_BODY void body_Igather(__typeof__(MPI_Igather) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Igather", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_igather(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igather(MPI_Igather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_igather(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igather(PMPI_Igather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_igather_c */
+FERRUM_BODY void body_Igather_c(__typeof__(MPI_Igather_c) *call, CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Igather_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_igather_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igather_c(MPI_Igather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_igather_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igather_c(PMPI_Igather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_igatherv */
+FERRUM_BODY void body_Igatherv(__typeof__(MPI_Igatherv) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Igatherv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_igatherv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igatherv(MPI_Igatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_igatherv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igatherv(PMPI_Igatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_igatherv_c */
+FERRUM_BODY void body_Igatherv_c(__typeof__(MPI_Igatherv_c) *call, CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
+            displs, ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Igatherv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_igatherv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igatherv_c(MPI_Igatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_igatherv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Igatherv_c(PMPI_Igatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ireduce */
+FERRUM_BODY void body_Ireduce(__typeof__(MPI_Ireduce) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ireduce", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ireduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Ireduce(MPI_Ireduce, sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ireduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Ireduce(PMPI_Ireduce, sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ireduce_c */
+FERRUM_BODY void body_Ireduce_c(__typeof__(MPI_Ireduce_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ireduce_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ireduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Ireduce_c(MPI_Ireduce_c, sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ireduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Ireduce_c(PMPI_Ireduce_c, sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ireduce_scatter */
+FERRUM_BODY void body_Ireduce_scatter(__typeof__(MPI_Ireduce_scatter) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, recvcounts, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ireduce_scatter", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ireduce_scatter(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter(MPI_Ireduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ireduce_scatter(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter(PMPI_Ireduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ireduce_scatter_block */
+FERRUM_BODY void body_Ireduce_scatter_block(__typeof__(MPI_Ireduce_scatter_block) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *recvcount, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ireduce_scatter_block", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ireduce_scatter_block(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter_block(MPI_Ireduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_ireduce_scatter_block(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter_block(PMPI_Ireduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, request,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_ireduce_scatter_block_c */
+FERRUM_BODY void body_Ireduce_scatter_block_c(__typeof__(MPI_Ireduce_scatter_block_c) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *recvcount, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ireduce_scatter_block_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ireduce_scatter_block_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter_block_c(MPI_Ireduce_scatter_block_c, sendbuf, recvbuf, recvcount, datatype, op, comm,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_ireduce_scatter_block_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter_block_c(PMPI_Ireduce_scatter_block_c, sendbuf, recvbuf, recvcount, datatype, op, comm,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_ireduce_scatter_c */
+FERRUM_BODY void body_Ireduce_scatter_c(__typeof__(MPI_Ireduce_scatter_c) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, recvcounts, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Ireduce_scatter_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_ireduce_scatter_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter_c(MPI_Ireduce_scatter_c, sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_ireduce_scatter_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Ireduce_scatter_c(PMPI_Ireduce_scatter_c, sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iscan */
+FERRUM_BODY void body_Iscan(__typeof__(MPI_Iscan) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iscan", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iscan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscan(MPI_Iscan, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_iscan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscan(PMPI_Iscan, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iscan_c */
+FERRUM_BODY void body_Iscan_c(__typeof__(MPI_Iscan_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iscan_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscan_c(MPI_Iscan_c, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+void ferrum_f08_pmpi_iscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscan_c(PMPI_Iscan_c, sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iscatter */
+FERRUM_BODY void body_Iscatter(__typeof__(MPI_Iscatter) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iscatter", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iscatter(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatter(MPI_Iscatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_iscatter(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatter(PMPI_Iscatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_iscatter_c */
+FERRUM_BODY void body_Iscatter_c(__typeof__(MPI_Iscatter_c) *call, CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iscatter_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iscatter_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatter_c(MPI_Iscatter_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_iscatter_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatter_c(PMPI_Iscatter_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_iscatterv */
+FERRUM_BODY void body_Iscatterv(__typeof__(MPI_Iscatterv) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *displs, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, displs, ferrum_type(*sendtype), recvbuf_section.address,
+            *recvcount, ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iscatterv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iscatterv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatterv(MPI_Iscatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_iscatterv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatterv(PMPI_Iscatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_iscatterv_c */
+FERRUM_BODY void body_Iscatterv_c(__typeof__(MPI_Iscatterv_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcounts, const MPI_Aint *displs, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, displs, ferrum_type(*sendtype), recvbuf_section.address,
+            *recvcount, ferrum_type(*recvtype), *root, ferrum_comm(*comm), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Iscatterv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_iscatterv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatterv_c(MPI_Iscatterv_c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_iscatterv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Iscatterv_c(PMPI_Iscatterv_c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+        comm, request, ierror);
 }
 
 /* Routine ferrum_f08_mpi_op_create_c_ */
@@ -448,6 +2748,76 @@ void ferrum_f08_pmpi_reduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const 
     body_Reduce_c(PMPI_Reduce_c, sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
 }
 
+/* Routine ferrum_f08_mpi_reduce_init */
+FERRUM_BODY void body_Reduce_init(__typeof__(MPI_Reduce_init) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Reduce_init(MPI_Reduce_init, sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_reduce_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Reduce_init(PMPI_Reduce_init, sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_reduce_init_c */
+FERRUM_BODY void body_Reduce_init_c(__typeof__(MPI_Reduce_init_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Reduce_init_c(MPI_Reduce_init_c, sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_reduce_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Reduce_init_c(PMPI_Reduce_init_c, sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+}
+
 /* Routine ferrum_f08_mpi_reduce_local */
 FERRUM_BODY void body_Reduce_local(__typeof__(MPI_Reduce_local) *call, CFI_cdesc_t *inbuf, CFI_cdesc_t *inoutbuf,
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, MPI_Fint *ierror)
@@ -512,6 +2882,425 @@ void ferrum_f08_pmpi_reduce_local_c(CFI_cdesc_t *inbuf, CFI_cdesc_t *inoutbuf, c
     const MPI_Fint *datatype, const MPI_Fint *op, MPI_Fint *ierror)
 {
     body_Reduce_local_c(PMPI_Reduce_local_c, inbuf, inoutbuf, count, datatype, op, ierror);
+}
+
+/* Routine ferrum_f08_mpi_reduce_scatter */
+FERRUM_BODY void body_Reduce_scatter(__typeof__(MPI_Reduce_scatter) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, recvcounts, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_scatter", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_scatter(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter(MPI_Reduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+}
+
+void ferrum_f08_pmpi_reduce_scatter(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter(PMPI_Reduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_reduce_scatter_block */
+FERRUM_BODY void body_Reduce_scatter_block(__typeof__(MPI_Reduce_scatter_block) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *recvcount, ferrum_type(*datatype),
+            ferrum_peers(ferrum_comm(*comm)));
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *recvcount, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_scatter_block", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_scatter_block(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block(MPI_Reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+}
+
+void ferrum_f08_pmpi_reduce_scatter_block(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block(PMPI_Reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_reduce_scatter_block_c */
+FERRUM_BODY void body_Reduce_scatter_block_c(__typeof__(MPI_Reduce_scatter_block_c) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *recvcount, ferrum_type(*datatype),
+            ferrum_peers(ferrum_comm(*comm)));
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *recvcount, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_scatter_block_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_scatter_block_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block_c(MPI_Reduce_scatter_block_c, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+}
+
+void ferrum_f08_pmpi_reduce_scatter_block_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block_c(PMPI_Reduce_scatter_block_c, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_reduce_scatter_block_init */
+FERRUM_BODY void body_Reduce_scatter_block_init(__typeof__(MPI_Reduce_scatter_block_init) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *recvcount, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_scatter_block_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_scatter_block_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block_init(MPI_Reduce_scatter_block_init, sendbuf, recvbuf, recvcount, datatype, op, comm,
+        info, request, ierror);
+}
+
+void ferrum_f08_pmpi_reduce_scatter_block_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block_init(PMPI_Reduce_scatter_block_init, sendbuf, recvbuf, recvcount, datatype, op, comm,
+        info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_reduce_scatter_block_init_c */
+FERRUM_BODY void body_Reduce_scatter_block_init_c(__typeof__(MPI_Reduce_scatter_block_init_c) *call,
+    CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *recvcount, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_scatter_block_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_scatter_block_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcount, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block_init_c(MPI_Reduce_scatter_block_init_c, sendbuf, recvbuf, recvcount, datatype, op, comm,
+        info, request, ierror);
+}
+
+void ferrum_f08_pmpi_reduce_scatter_block_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcount, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_block_init_c(PMPI_Reduce_scatter_block_init_c, sendbuf, recvbuf, recvcount, datatype, op,
+        comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_reduce_scatter_c */
+FERRUM_BODY void body_Reduce_scatter_c(__typeof__(MPI_Reduce_scatter_c) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, recvcounts, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_scatter_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_scatter_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_c(MPI_Reduce_scatter_c, sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+}
+
+void ferrum_f08_pmpi_reduce_scatter_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Reduce_scatter_c(PMPI_Reduce_scatter_c, sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_reduce_scatter_init */
+FERRUM_BODY void body_Reduce_scatter_init(__typeof__(MPI_Reduce_scatter_init) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, recvcounts, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_scatter_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_scatter_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_init(MPI_Reduce_scatter_init, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_reduce_scatter_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_init(PMPI_Reduce_scatter_init, sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_reduce_scatter_init_c */
+FERRUM_BODY void body_Reduce_scatter_init_c(__typeof__(MPI_Reduce_scatter_init_c) *call, CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, recvcounts, ferrum_type(*datatype),
+            ferrum_op(*op), ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Reduce_scatter_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_reduce_scatter_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_init_c(MPI_Reduce_scatter_init_c, sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_reduce_scatter_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Reduce_scatter_init_c(PMPI_Reduce_scatter_init_c, sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_scan */
+FERRUM_BODY void body_Scan(__typeof__(MPI_Scan) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Scan", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scan(MPI_Scan, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void ferrum_f08_pmpi_scan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scan(PMPI_Scan, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_scan_c */
+FERRUM_BODY void body_Scan_c(__typeof__(MPI_Scan_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *count, ferrum_type(*datatype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *count, ferrum_type(*datatype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Scan_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scan_c(MPI_Scan_c, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void ferrum_f08_pmpi_scan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scan_c(PMPI_Scan_c, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_scan_init */
+FERRUM_BODY void body_Scan_init(__typeof__(MPI_Scan_init) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Scan_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scan_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Scan_init(MPI_Scan_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_scan_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Fint *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Scan_init(PMPI_Scan_init, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_scan_init_c */
+FERRUM_BODY void body_Scan_init_c(__typeof__(MPI_Scan_init_c) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, recvbuf_section.address, *count, ferrum_type(*datatype), ferrum_op(*op),
+            ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Scan_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scan_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Scan_init_c(MPI_Scan_init_c, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_scan_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *count,
+    const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    body_Scan_init_c(PMPI_Scan_init_c, sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
 }
 
 /* Routine ferrum_f08_mpi_scatter */
@@ -588,4 +3377,234 @@ void ferrum_f08_pmpi_scatter_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *comm, MPI_Fint *ierror)
 {
     body_Scatter_c(PMPI_Scatter_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+}
+
+/* Routine ferrum_f08_mpi_scatter_init */
+FERRUM_BODY void body_Scatter_init(__typeof__(MPI_Scatter_init) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Scatter_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scatter_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatter_init(MPI_Scatter_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+        request, ierror);
+}
+
+void ferrum_f08_pmpi_scatter_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatter_init(PMPI_Scatter_init, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+        request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_scatter_init_c */
+FERRUM_BODY void body_Scatter_init_c(__typeof__(MPI_Scatter_init_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, *recvcount,
+            ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Scatter_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scatter_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatter_init_c(MPI_Scatter_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        info, request, ierror);
+}
+
+void ferrum_f08_pmpi_scatter_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatter_init_c(PMPI_Scatter_init_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_scatterv */
+FERRUM_BODY void body_Scatterv(__typeof__(MPI_Scatterv) *call, CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *displs, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *recvcount, ferrum_type(*recvtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, displs, ferrum_type(*sendtype), recvbuf_section.address,
+            *recvcount, ferrum_type(*recvtype), *root, ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Scatterv", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scatterv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scatterv(MPI_Scatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        ierror);
+}
+
+void ferrum_f08_pmpi_scatterv(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scatterv(PMPI_Scatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_scatterv_c */
+FERRUM_BODY void body_Scatterv_c(__typeof__(MPI_Scatterv_c) *call, CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *displs, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
+    if (!ferrum_is_contiguous(sendbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
+        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *recvcount, ferrum_type(*recvtype), 1);
+    struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
+    if (!ferrum_is_contiguous(recvbuf))
+        ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype), 1);
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, displs, ferrum_type(*sendtype), recvbuf_section.address,
+            *recvcount, ferrum_type(*recvtype), *root, ferrum_comm(*comm));
+    } else {
+        error = ferrum_section_raise("MPI_Scatterv_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scatterv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scatterv_c(MPI_Scatterv_c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        ierror);
+}
+
+void ferrum_f08_pmpi_scatterv_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    body_Scatterv_c(PMPI_Scatterv_c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_scatterv_init */
+FERRUM_BODY void body_Scatterv_init(__typeof__(MPI_Scatterv_init) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Fint *sendcounts, const MPI_Fint *displs, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, displs, ferrum_type(*sendtype), recvbuf_section.address,
+            *recvcount, ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Scatterv_init", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scatterv_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatterv_init(MPI_Scatterv_init, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+        comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_scatterv_init(CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatterv_init(PMPI_Scatterv_init, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+        comm, info, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_scatterv_init_c */
+FERRUM_BODY void body_Scatterv_init_c(__typeof__(MPI_Scatterv_init_c) *call, CFI_cdesc_t *sendbuf,
+    const MPI_Count *sendcounts, const MPI_Aint *displs, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf,
+    const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    MPI_Request c_request = 0;
+    int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
+    if (!refused) {
+        error = call(sendbuf_section.address, sendcounts, displs, ferrum_type(*sendtype), recvbuf_section.address,
+            *recvcount, ferrum_type(*recvtype), *root, ferrum_comm(*comm), ferrum_info(*info), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Scatterv_init_c", FERRUM_OF_COMM, (uintptr_t)ferrum_comm(*comm));
+    }
+    ferrum_section_end(&sendbuf_section);
+    ferrum_section_end(&recvbuf_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_scatterv_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatterv_init_c(MPI_Scatterv_init_c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+        root, comm, info, request, ierror);
+}
+
+void ferrum_f08_pmpi_scatterv_init_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
+    const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Scatterv_init_c(PMPI_Scatterv_init_c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+        root, comm, info, request, ierror);
 }

@@ -118,6 +118,438 @@ SUBROUTINE PMPI_Allgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcou
   CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
 END SUBROUTINE PMPI_Allgather_c_f08ts
 
+! Procedure MPI_Allgather_init_f08ts
+SUBROUTINE MPI_Allgather_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_allgather_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+END SUBROUTINE MPI_Allgather_init_f08ts
+
+! Procedure PMPI_Allgather_init_f08ts
+SUBROUTINE PMPI_Allgather_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_allgather_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+END SUBROUTINE PMPI_Allgather_init_f08ts
+
+! Procedure MPI_Allgather_init_c_f08ts
+SUBROUTINE MPI_Allgather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_allgather_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+END SUBROUTINE MPI_Allgather_init_c_f08ts
+
+! Procedure PMPI_Allgather_init_c_f08ts
+SUBROUTINE PMPI_Allgather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_allgather_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+END SUBROUTINE PMPI_Allgather_init_c_f08ts
+
+! Procedure MPI_Allgatherv_f08ts
+SUBROUTINE MPI_Allgatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  INTEGER, INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_allgatherv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      INTEGER, INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+END SUBROUTINE MPI_Allgatherv_f08ts
+
+! Procedure PMPI_Allgatherv_f08ts
+SUBROUTINE PMPI_Allgatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  INTEGER, INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_allgatherv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      INTEGER, INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+END SUBROUTINE PMPI_Allgatherv_f08ts
+
+! Procedure MPI_Allgatherv_c_f08ts
+SUBROUTINE MPI_Allgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_allgatherv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+END SUBROUTINE MPI_Allgatherv_c_f08ts
+
+! Procedure PMPI_Allgatherv_c_f08ts
+SUBROUTINE PMPI_Allgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_allgatherv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, ierror)
+END SUBROUTINE PMPI_Allgatherv_c_f08ts
+
+! Procedure MPI_Allgatherv_init_f08ts
+SUBROUTINE MPI_Allgatherv_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_allgatherv_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+END SUBROUTINE MPI_Allgatherv_init_f08ts
+
+! Procedure PMPI_Allgatherv_init_f08ts
+SUBROUTINE PMPI_Allgatherv_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_allgatherv_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+END SUBROUTINE PMPI_Allgatherv_init_f08ts
+
+! Procedure MPI_Allgatherv_init_c_f08ts
+SUBROUTINE MPI_Allgatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_allgatherv_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+END SUBROUTINE MPI_Allgatherv_init_c_f08ts
+
+! Procedure PMPI_Allgatherv_init_c_f08ts
+SUBROUTINE PMPI_Allgatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_allgatherv_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, info, request, ierror)
+END SUBROUTINE PMPI_Allgatherv_init_c_f08ts
+
 ! Procedure MPI_Allreduce_f08ts
 SUBROUTINE MPI_Allreduce_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
   USE ferrum_mpi_types
@@ -225,6 +657,130 @@ SUBROUTINE PMPI_Allreduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, i
   END INTERFACE
   CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
 END SUBROUTINE PMPI_Allreduce_c_f08ts
+
+! Procedure MPI_Allreduce_init_f08ts
+SUBROUTINE MPI_Allreduce_init_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_allreduce_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Allreduce_init_f08ts
+
+! Procedure PMPI_Allreduce_init_f08ts
+SUBROUTINE PMPI_Allreduce_init_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_allreduce_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Allreduce_init_f08ts
+
+! Procedure MPI_Allreduce_init_c_f08ts
+SUBROUTINE MPI_Allreduce_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_allreduce_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Allreduce_init_c_f08ts
+
+! Procedure PMPI_Allreduce_init_c_f08ts
+SUBROUTINE PMPI_Allreduce_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_allreduce_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Allreduce_init_c_f08ts
 
 ! Procedure MPI_Alltoall_f08ts
 SUBROUTINE MPI_Alltoall_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
@@ -342,6 +898,758 @@ SUBROUTINE PMPI_Alltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcoun
   CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
 END SUBROUTINE PMPI_Alltoall_c_f08ts
 
+! Procedure MPI_Alltoall_init_f08ts
+SUBROUTINE MPI_Alltoall_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoall_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+END SUBROUTINE MPI_Alltoall_init_f08ts
+
+! Procedure PMPI_Alltoall_init_f08ts
+SUBROUTINE PMPI_Alltoall_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoall_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+END SUBROUTINE PMPI_Alltoall_init_f08ts
+
+! Procedure MPI_Alltoall_init_c_f08ts
+SUBROUTINE MPI_Alltoall_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoall_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+END SUBROUTINE MPI_Alltoall_init_c_f08ts
+
+! Procedure PMPI_Alltoall_init_c_f08ts
+SUBROUTINE PMPI_Alltoall_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoall_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+END SUBROUTINE PMPI_Alltoall_init_c_f08ts
+
+! Procedure MPI_Alltoallv_f08ts
+SUBROUTINE MPI_Alltoallv_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcounts(*)
+  INTEGER, INTENT(IN) :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  INTEGER, INTENT(IN) :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoallv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcounts(*)
+      INTEGER, INTENT(IN) :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      INTEGER, INTENT(IN) :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+END SUBROUTINE MPI_Alltoallv_f08ts
+
+! Procedure PMPI_Alltoallv_f08ts
+SUBROUTINE PMPI_Alltoallv_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcounts(*)
+  INTEGER, INTENT(IN) :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  INTEGER, INTENT(IN) :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoallv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcounts(*)
+      INTEGER, INTENT(IN) :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      INTEGER, INTENT(IN) :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+END SUBROUTINE PMPI_Alltoallv_f08ts
+
+! Procedure MPI_Alltoallv_c_f08ts
+SUBROUTINE MPI_Alltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoallv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+END SUBROUTINE MPI_Alltoallv_c_f08ts
+
+! Procedure PMPI_Alltoallv_c_f08ts
+SUBROUTINE PMPI_Alltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoallv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, ierror)
+END SUBROUTINE PMPI_Alltoallv_c_f08ts
+
+! Procedure MPI_Alltoallv_init_f08ts
+SUBROUTINE MPI_Alltoallv_init_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoallv_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+END SUBROUTINE MPI_Alltoallv_init_f08ts
+
+! Procedure PMPI_Alltoallv_init_f08ts
+SUBROUTINE PMPI_Alltoallv_init_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoallv_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+END SUBROUTINE PMPI_Alltoallv_init_f08ts
+
+! Procedure MPI_Alltoallv_init_c_f08ts
+SUBROUTINE MPI_Alltoallv_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoallv_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+END SUBROUTINE MPI_Alltoallv_init_c_f08ts
+
+! Procedure PMPI_Alltoallv_init_c_f08ts
+SUBROUTINE PMPI_Alltoallv_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoallv_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, info, request, ierror)
+END SUBROUTINE PMPI_Alltoallv_init_c_f08ts
+
+! Procedure MPI_Alltoallw_f08ts
+SUBROUTINE MPI_Alltoallw_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcounts(*)
+  INTEGER, INTENT(IN) :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtypes(*)
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  INTEGER, INTENT(IN) :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoallw')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcounts(*)
+      INTEGER, INTENT(IN) :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtypes(*)
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      INTEGER, INTENT(IN) :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+END SUBROUTINE MPI_Alltoallw_f08ts
+
+! Procedure PMPI_Alltoallw_f08ts
+SUBROUTINE PMPI_Alltoallw_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcounts(*)
+  INTEGER, INTENT(IN) :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtypes(*)
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  INTEGER, INTENT(IN) :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoallw')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcounts(*)
+      INTEGER, INTENT(IN) :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtypes(*)
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      INTEGER, INTENT(IN) :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+END SUBROUTINE PMPI_Alltoallw_f08ts
+
+! Procedure MPI_Alltoallw_c_f08ts
+SUBROUTINE MPI_Alltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtypes(*)
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoallw_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtypes(*)
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+END SUBROUTINE MPI_Alltoallw_c_f08ts
+
+! Procedure PMPI_Alltoallw_c_f08ts
+SUBROUTINE PMPI_Alltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtypes(*)
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoallw_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtypes(*)
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+END SUBROUTINE PMPI_Alltoallw_c_f08ts
+
+! Procedure MPI_Alltoallw_init_f08ts
+SUBROUTINE MPI_Alltoallw_init_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoallw_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+END SUBROUTINE MPI_Alltoallw_init_f08ts
+
+! Procedure PMPI_Alltoallw_init_f08ts
+SUBROUTINE PMPI_Alltoallw_init_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoallw_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+END SUBROUTINE PMPI_Alltoallw_init_f08ts
+
+! Procedure MPI_Alltoallw_init_c_f08ts
+SUBROUTINE MPI_Alltoallw_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_alltoallw_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+END SUBROUTINE MPI_Alltoallw_init_c_f08ts
+
+! Procedure PMPI_Alltoallw_init_c_f08ts
+SUBROUTINE PMPI_Alltoallw_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_alltoallw_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+END SUBROUTINE PMPI_Alltoallw_init_c_f08ts
+
 ! Procedure MPI_Barrier_f08
 SUBROUTINE MPI_Barrier_f08(comm, ierror)
   USE ferrum_mpi_types
@@ -361,6 +1669,30 @@ SUBROUTINE PMPI_Barrier_f08(comm, ierror)
   EXTERNAL :: PMPI_BARRIER
   CALL PMPI_BARRIER(comm, ierror)
 END SUBROUTINE PMPI_Barrier_f08
+
+! Procedure MPI_Barrier_init_f08
+SUBROUTINE MPI_Barrier_init_f08(comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_BARRIER_INIT
+  CALL FERRUM_MPI_BARRIER_INIT(comm, info, request, ierror)
+END SUBROUTINE MPI_Barrier_init_f08
+
+! Procedure PMPI_Barrier_init_f08
+SUBROUTINE PMPI_Barrier_init_f08(comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_BARRIER_INIT
+  CALL PMPI_BARRIER_INIT(comm, info, request, ierror)
+END SUBROUTINE PMPI_Barrier_init_f08
 
 ! Procedure MPI_Bcast_f08ts
 SUBROUTINE MPI_Bcast_f08ts(buffer, count, datatype, root, comm, ierror)
@@ -461,6 +1793,354 @@ SUBROUTINE PMPI_Bcast_c_f08ts(buffer, count, datatype, root, comm, ierror)
   END INTERFACE
   CALL to_c(buffer, count, datatype, root, comm, ierror)
 END SUBROUTINE PMPI_Bcast_c_f08ts
+
+! Procedure MPI_Bcast_init_f08ts
+SUBROUTINE MPI_Bcast_init_f08ts(buffer, count, datatype, root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(buffer, count, datatype, root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_bcast_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(buffer, count, datatype, root, comm, info, request, ierror)
+END SUBROUTINE MPI_Bcast_init_f08ts
+
+! Procedure PMPI_Bcast_init_f08ts
+SUBROUTINE PMPI_Bcast_init_f08ts(buffer, count, datatype, root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(buffer, count, datatype, root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_bcast_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(buffer, count, datatype, root, comm, info, request, ierror)
+END SUBROUTINE PMPI_Bcast_init_f08ts
+
+! Procedure MPI_Bcast_init_c_f08ts
+SUBROUTINE MPI_Bcast_init_c_f08ts(buffer, count, datatype, root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(buffer, count, datatype, root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_bcast_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(buffer, count, datatype, root, comm, info, request, ierror)
+END SUBROUTINE MPI_Bcast_init_c_f08ts
+
+! Procedure PMPI_Bcast_init_c_f08ts
+SUBROUTINE PMPI_Bcast_init_c_f08ts(buffer, count, datatype, root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(buffer, count, datatype, root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_bcast_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(buffer, count, datatype, root, comm, info, request, ierror)
+END SUBROUTINE PMPI_Bcast_init_c_f08ts
+
+! Procedure MPI_Exscan_f08ts
+SUBROUTINE MPI_Exscan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_exscan')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+END SUBROUTINE MPI_Exscan_f08ts
+
+! Procedure PMPI_Exscan_f08ts
+SUBROUTINE PMPI_Exscan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_exscan')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+END SUBROUTINE PMPI_Exscan_f08ts
+
+! Procedure MPI_Exscan_c_f08ts
+SUBROUTINE MPI_Exscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_exscan_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+END SUBROUTINE MPI_Exscan_c_f08ts
+
+! Procedure PMPI_Exscan_c_f08ts
+SUBROUTINE PMPI_Exscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_exscan_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+END SUBROUTINE PMPI_Exscan_c_f08ts
+
+! Procedure MPI_Exscan_init_f08ts
+SUBROUTINE MPI_Exscan_init_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_exscan_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Exscan_init_f08ts
+
+! Procedure PMPI_Exscan_init_f08ts
+SUBROUTINE PMPI_Exscan_init_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_exscan_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Exscan_init_f08ts
+
+! Procedure MPI_Exscan_init_c_f08ts
+SUBROUTINE MPI_Exscan_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_exscan_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Exscan_init_c_f08ts
+
+! Procedure PMPI_Exscan_init_c_f08ts
+SUBROUTINE PMPI_Exscan_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_exscan_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Exscan_init_c_f08ts
 
 ! Procedure MPI_Gather_f08ts
 SUBROUTINE MPI_Gather_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
@@ -597,6 +2277,2608 @@ SUBROUTINE PMPI_Gather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount,
   CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
         ierror)
 END SUBROUTINE PMPI_Gather_c_f08ts
+
+! Procedure MPI_Gather_init_f08ts
+SUBROUTINE MPI_Gather_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_gather_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+END SUBROUTINE MPI_Gather_init_f08ts
+
+! Procedure PMPI_Gather_init_f08ts
+SUBROUTINE PMPI_Gather_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_gather_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+END SUBROUTINE PMPI_Gather_init_f08ts
+
+! Procedure MPI_Gather_init_c_f08ts
+SUBROUTINE MPI_Gather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_gather_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+END SUBROUTINE MPI_Gather_init_c_f08ts
+
+! Procedure PMPI_Gather_init_c_f08ts
+SUBROUTINE PMPI_Gather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_gather_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+END SUBROUTINE PMPI_Gather_init_c_f08ts
+
+! Procedure MPI_Gatherv_f08ts
+SUBROUTINE MPI_Gatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  INTEGER, INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_gatherv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      INTEGER, INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+END SUBROUTINE MPI_Gatherv_f08ts
+
+! Procedure PMPI_Gatherv_f08ts
+SUBROUTINE PMPI_Gatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  INTEGER, INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_gatherv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      INTEGER, INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+END SUBROUTINE PMPI_Gatherv_f08ts
+
+! Procedure MPI_Gatherv_c_f08ts
+SUBROUTINE MPI_Gatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_gatherv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+END SUBROUTINE MPI_Gatherv_c_f08ts
+
+! Procedure PMPI_Gatherv_c_f08ts
+SUBROUTINE PMPI_Gatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_gatherv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, ierror)
+END SUBROUTINE PMPI_Gatherv_c_f08ts
+
+! Procedure MPI_Gatherv_init_f08ts
+SUBROUTINE MPI_Gatherv_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_gatherv_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+END SUBROUTINE MPI_Gatherv_init_f08ts
+
+! Procedure PMPI_Gatherv_init_f08ts
+SUBROUTINE PMPI_Gatherv_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_gatherv_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+END SUBROUTINE PMPI_Gatherv_init_f08ts
+
+! Procedure MPI_Gatherv_init_c_f08ts
+SUBROUTINE MPI_Gatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_gatherv_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+END SUBROUTINE MPI_Gatherv_init_c_f08ts
+
+! Procedure PMPI_Gatherv_init_c_f08ts
+SUBROUTINE PMPI_Gatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_gatherv_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, info, request, ierror)
+END SUBROUTINE PMPI_Gatherv_init_c_f08ts
+
+! Procedure MPI_Iallgather_f08ts
+SUBROUTINE MPI_Iallgather_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iallgather')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+END SUBROUTINE MPI_Iallgather_f08ts
+
+! Procedure PMPI_Iallgather_f08ts
+SUBROUTINE PMPI_Iallgather_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iallgather')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+END SUBROUTINE PMPI_Iallgather_f08ts
+
+! Procedure MPI_Iallgather_c_f08ts
+SUBROUTINE MPI_Iallgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iallgather_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+END SUBROUTINE MPI_Iallgather_c_f08ts
+
+! Procedure PMPI_Iallgather_c_f08ts
+SUBROUTINE PMPI_Iallgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iallgather_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+END SUBROUTINE PMPI_Iallgather_c_f08ts
+
+! Procedure MPI_Iallgatherv_f08ts
+SUBROUTINE MPI_Iallgatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iallgatherv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+END SUBROUTINE MPI_Iallgatherv_f08ts
+
+! Procedure PMPI_Iallgatherv_f08ts
+SUBROUTINE PMPI_Iallgatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iallgatherv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+END SUBROUTINE PMPI_Iallgatherv_f08ts
+
+! Procedure MPI_Iallgatherv_c_f08ts
+SUBROUTINE MPI_Iallgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iallgatherv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+END SUBROUTINE MPI_Iallgatherv_c_f08ts
+
+! Procedure PMPI_Iallgatherv_c_f08ts
+SUBROUTINE PMPI_Iallgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iallgatherv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        comm, request, ierror)
+END SUBROUTINE PMPI_Iallgatherv_c_f08ts
+
+! Procedure MPI_Iallreduce_f08ts
+SUBROUTINE MPI_Iallreduce_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iallreduce')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Iallreduce_f08ts
+
+! Procedure PMPI_Iallreduce_f08ts
+SUBROUTINE PMPI_Iallreduce_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iallreduce')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Iallreduce_f08ts
+
+! Procedure MPI_Iallreduce_c_f08ts
+SUBROUTINE MPI_Iallreduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iallreduce_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Iallreduce_c_f08ts
+
+! Procedure PMPI_Iallreduce_c_f08ts
+SUBROUTINE PMPI_Iallreduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iallreduce_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Iallreduce_c_f08ts
+
+! Procedure MPI_Ialltoall_f08ts
+SUBROUTINE MPI_Ialltoall_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ialltoall')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+END SUBROUTINE MPI_Ialltoall_f08ts
+
+! Procedure PMPI_Ialltoall_f08ts
+SUBROUTINE PMPI_Ialltoall_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ialltoall')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+END SUBROUTINE PMPI_Ialltoall_f08ts
+
+! Procedure MPI_Ialltoall_c_f08ts
+SUBROUTINE MPI_Ialltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ialltoall_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+END SUBROUTINE MPI_Ialltoall_c_f08ts
+
+! Procedure PMPI_Ialltoall_c_f08ts
+SUBROUTINE PMPI_Ialltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ialltoall_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror)
+END SUBROUTINE PMPI_Ialltoall_c_f08ts
+
+! Procedure MPI_Ialltoallv_f08ts
+SUBROUTINE MPI_Ialltoallv_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ialltoallv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+END SUBROUTINE MPI_Ialltoallv_f08ts
+
+! Procedure PMPI_Ialltoallv_f08ts
+SUBROUTINE PMPI_Ialltoallv_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ialltoallv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+END SUBROUTINE PMPI_Ialltoallv_f08ts
+
+! Procedure MPI_Ialltoallv_c_f08ts
+SUBROUTINE MPI_Ialltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ialltoallv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+END SUBROUTINE MPI_Ialltoallv_c_f08ts
+
+! Procedure PMPI_Ialltoallv_c_f08ts
+SUBROUTINE PMPI_Ialltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ialltoallv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+        recvtype, comm, request, ierror)
+END SUBROUTINE PMPI_Ialltoallv_c_f08ts
+
+! Procedure MPI_Ialltoallw_f08ts
+SUBROUTINE MPI_Ialltoallw_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ialltoallw')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+END SUBROUTINE MPI_Ialltoallw_f08ts
+
+! Procedure PMPI_Ialltoallw_f08ts
+SUBROUTINE PMPI_Ialltoallw_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ialltoallw')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+END SUBROUTINE PMPI_Ialltoallw_f08ts
+
+! Procedure MPI_Ialltoallw_c_f08ts
+SUBROUTINE MPI_Ialltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ialltoallw_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+END SUBROUTINE MPI_Ialltoallw_c_f08ts
+
+! Procedure PMPI_Ialltoallw_c_f08ts
+SUBROUTINE PMPI_Ialltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+  TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ialltoallw_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: sdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: sendtypes(*)
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: rdispls(*)
+      TYPE(MPI_Datatype), INTENT(IN), ASYNCHRONOUS :: recvtypes(*)
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+END SUBROUTINE PMPI_Ialltoallw_c_f08ts
+
+! Procedure MPI_Ibarrier_f08
+SUBROUTINE MPI_Ibarrier_f08(comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_IBARRIER
+  CALL FERRUM_MPI_IBARRIER(comm, request, ierror)
+END SUBROUTINE MPI_Ibarrier_f08
+
+! Procedure PMPI_Ibarrier_f08
+SUBROUTINE PMPI_Ibarrier_f08(comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_IBARRIER
+  CALL PMPI_IBARRIER(comm, request, ierror)
+END SUBROUTINE PMPI_Ibarrier_f08
+
+! Procedure MPI_Ibcast_f08ts
+SUBROUTINE MPI_Ibcast_f08ts(buffer, count, datatype, root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(buffer, count, datatype, root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ibcast')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(buffer, count, datatype, root, comm, request, ierror)
+END SUBROUTINE MPI_Ibcast_f08ts
+
+! Procedure PMPI_Ibcast_f08ts
+SUBROUTINE PMPI_Ibcast_f08ts(buffer, count, datatype, root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(buffer, count, datatype, root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ibcast')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(buffer, count, datatype, root, comm, request, ierror)
+END SUBROUTINE PMPI_Ibcast_f08ts
+
+! Procedure MPI_Ibcast_c_f08ts
+SUBROUTINE MPI_Ibcast_c_f08ts(buffer, count, datatype, root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(buffer, count, datatype, root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ibcast_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(buffer, count, datatype, root, comm, request, ierror)
+END SUBROUTINE MPI_Ibcast_c_f08ts
+
+! Procedure PMPI_Ibcast_c_f08ts
+SUBROUTINE PMPI_Ibcast_c_f08ts(buffer, count, datatype, root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(buffer, count, datatype, root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ibcast_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buffer
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(buffer, count, datatype, root, comm, request, ierror)
+END SUBROUTINE PMPI_Ibcast_c_f08ts
+
+! Procedure MPI_Iexscan_f08ts
+SUBROUTINE MPI_Iexscan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iexscan')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Iexscan_f08ts
+
+! Procedure PMPI_Iexscan_f08ts
+SUBROUTINE PMPI_Iexscan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iexscan')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Iexscan_f08ts
+
+! Procedure MPI_Iexscan_c_f08ts
+SUBROUTINE MPI_Iexscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iexscan_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Iexscan_c_f08ts
+
+! Procedure PMPI_Iexscan_c_f08ts
+SUBROUTINE PMPI_Iexscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iexscan_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Iexscan_c_f08ts
+
+! Procedure MPI_Igather_f08ts
+SUBROUTINE MPI_Igather_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_igather')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+END SUBROUTINE MPI_Igather_f08ts
+
+! Procedure PMPI_Igather_f08ts
+SUBROUTINE PMPI_Igather_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_igather')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+END SUBROUTINE PMPI_Igather_f08ts
+
+! Procedure MPI_Igather_c_f08ts
+SUBROUTINE MPI_Igather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_igather_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+END SUBROUTINE MPI_Igather_c_f08ts
+
+! Procedure PMPI_Igather_c_f08ts
+SUBROUTINE PMPI_Igather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_igather_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+END SUBROUTINE PMPI_Igather_c_f08ts
+
+! Procedure MPI_Igatherv_f08ts
+SUBROUTINE MPI_Igatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_igatherv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+END SUBROUTINE MPI_Igatherv_f08ts
+
+! Procedure PMPI_Igatherv_f08ts
+SUBROUTINE PMPI_Igatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_igatherv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+END SUBROUTINE PMPI_Igatherv_f08ts
+
+! Procedure MPI_Igatherv_c_f08ts
+SUBROUTINE MPI_Igatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_igatherv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+END SUBROUTINE MPI_Igatherv_c_f08ts
+
+! Procedure PMPI_Igatherv_c_f08ts
+SUBROUTINE PMPI_Igatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_igatherv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+        root, comm, request, ierror)
+END SUBROUTINE PMPI_Igatherv_c_f08ts
+
+! Procedure MPI_Ireduce_f08ts
+SUBROUTINE MPI_Ireduce_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ireduce')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+END SUBROUTINE MPI_Ireduce_f08ts
+
+! Procedure PMPI_Ireduce_f08ts
+SUBROUTINE PMPI_Ireduce_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ireduce')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+END SUBROUTINE PMPI_Ireduce_f08ts
+
+! Procedure MPI_Ireduce_c_f08ts
+SUBROUTINE MPI_Ireduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ireduce_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+END SUBROUTINE MPI_Ireduce_c_f08ts
+
+! Procedure PMPI_Ireduce_c_f08ts
+SUBROUTINE PMPI_Ireduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ireduce_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)
+END SUBROUTINE PMPI_Ireduce_c_f08ts
+
+! Procedure MPI_Ireduce_scatter_f08ts
+SUBROUTINE MPI_Ireduce_scatter_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ireduce_scatter')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Ireduce_scatter_f08ts
+
+! Procedure PMPI_Ireduce_scatter_f08ts
+SUBROUTINE PMPI_Ireduce_scatter_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ireduce_scatter')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Ireduce_scatter_f08ts
+
+! Procedure MPI_Ireduce_scatter_block_f08ts
+SUBROUTINE MPI_Ireduce_scatter_block_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ireduce_scatter_block')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Ireduce_scatter_block_f08ts
+
+! Procedure PMPI_Ireduce_scatter_block_f08ts
+SUBROUTINE PMPI_Ireduce_scatter_block_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ireduce_scatter_block')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Ireduce_scatter_block_f08ts
+
+! Procedure MPI_Ireduce_scatter_block_c_f08ts
+SUBROUTINE MPI_Ireduce_scatter_block_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ireduce_scatter_block_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Ireduce_scatter_block_c_f08ts
+
+! Procedure PMPI_Ireduce_scatter_block_c_f08ts
+SUBROUTINE PMPI_Ireduce_scatter_block_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ireduce_scatter_block_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Ireduce_scatter_block_c_f08ts
+
+! Procedure MPI_Ireduce_scatter_c_f08ts
+SUBROUTINE MPI_Ireduce_scatter_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_ireduce_scatter_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Ireduce_scatter_c_f08ts
+
+! Procedure PMPI_Ireduce_scatter_c_f08ts
+SUBROUTINE PMPI_Ireduce_scatter_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_ireduce_scatter_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Ireduce_scatter_c_f08ts
+
+! Procedure MPI_Iscan_f08ts
+SUBROUTINE MPI_Iscan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iscan')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Iscan_f08ts
+
+! Procedure PMPI_Iscan_f08ts
+SUBROUTINE PMPI_Iscan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iscan')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Iscan_f08ts
+
+! Procedure MPI_Iscan_c_f08ts
+SUBROUTINE MPI_Iscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iscan_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE MPI_Iscan_c_f08ts
+
+! Procedure PMPI_Iscan_c_f08ts
+SUBROUTINE PMPI_Iscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iscan_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
+END SUBROUTINE PMPI_Iscan_c_f08ts
+
+! Procedure MPI_Iscatter_f08ts
+SUBROUTINE MPI_Iscatter_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iscatter')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+END SUBROUTINE MPI_Iscatter_f08ts
+
+! Procedure PMPI_Iscatter_f08ts
+SUBROUTINE PMPI_Iscatter_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iscatter')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+END SUBROUTINE PMPI_Iscatter_f08ts
+
+! Procedure MPI_Iscatter_c_f08ts
+SUBROUTINE MPI_Iscatter_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iscatter_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+END SUBROUTINE MPI_Iscatter_c_f08ts
+
+! Procedure PMPI_Iscatter_c_f08ts
+SUBROUTINE PMPI_Iscatter_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iscatter_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        request, ierror)
+END SUBROUTINE PMPI_Iscatter_c_f08ts
+
+! Procedure MPI_Iscatterv_f08ts
+SUBROUTINE MPI_Iscatterv_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iscatterv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+END SUBROUTINE MPI_Iscatterv_f08ts
+
+! Procedure PMPI_Iscatterv_f08ts
+SUBROUTINE PMPI_Iscatterv_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iscatterv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+END SUBROUTINE PMPI_Iscatterv_f08ts
+
+! Procedure MPI_Iscatterv_c_f08ts
+SUBROUTINE MPI_Iscatterv_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_iscatterv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+END SUBROUTINE MPI_Iscatterv_c_f08ts
+
+! Procedure PMPI_Iscatterv_c_f08ts
+SUBROUTINE PMPI_Iscatterv_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_iscatterv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, request, ierror)
+END SUBROUTINE PMPI_Iscatterv_c_f08ts
 
 ! Procedure MPI_Op_commutative_f08
 SUBROUTINE MPI_Op_commutative_f08(op, commute, ierror)
@@ -804,6 +5086,138 @@ SUBROUTINE PMPI_Reduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm
   CALL to_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror)
 END SUBROUTINE PMPI_Reduce_c_f08ts
 
+! Procedure MPI_Reduce_init_f08ts
+SUBROUTINE MPI_Reduce_init_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+END SUBROUTINE MPI_Reduce_init_f08ts
+
+! Procedure PMPI_Reduce_init_f08ts
+SUBROUTINE PMPI_Reduce_init_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+END SUBROUTINE PMPI_Reduce_init_f08ts
+
+! Procedure MPI_Reduce_init_c_f08ts
+SUBROUTINE MPI_Reduce_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+END SUBROUTINE MPI_Reduce_init_c_f08ts
+
+! Procedure PMPI_Reduce_init_c_f08ts
+SUBROUTINE PMPI_Reduce_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+END SUBROUTINE PMPI_Reduce_init_c_f08ts
+
 ! Procedure MPI_Reduce_local_f08ts
 SUBROUTINE MPI_Reduce_local_f08ts(inbuf, inoutbuf, count, datatype, op, ierror)
   USE ferrum_mpi_types
@@ -903,6 +5317,702 @@ SUBROUTINE PMPI_Reduce_local_c_f08ts(inbuf, inoutbuf, count, datatype, op, ierro
   END INTERFACE
   CALL to_c(inbuf, inoutbuf, count, datatype, op, ierror)
 END SUBROUTINE PMPI_Reduce_local_c_f08ts
+
+! Procedure MPI_Reduce_scatter_f08ts
+SUBROUTINE MPI_Reduce_scatter_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_scatter')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+END SUBROUTINE MPI_Reduce_scatter_f08ts
+
+! Procedure PMPI_Reduce_scatter_f08ts
+SUBROUTINE PMPI_Reduce_scatter_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_scatter')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+END SUBROUTINE PMPI_Reduce_scatter_f08ts
+
+! Procedure MPI_Reduce_scatter_block_f08ts
+SUBROUTINE MPI_Reduce_scatter_block_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_scatter_block')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+END SUBROUTINE MPI_Reduce_scatter_block_f08ts
+
+! Procedure PMPI_Reduce_scatter_block_f08ts
+SUBROUTINE PMPI_Reduce_scatter_block_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_scatter_block')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+END SUBROUTINE PMPI_Reduce_scatter_block_f08ts
+
+! Procedure MPI_Reduce_scatter_block_c_f08ts
+SUBROUTINE MPI_Reduce_scatter_block_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_scatter_block_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+END SUBROUTINE MPI_Reduce_scatter_block_c_f08ts
+
+! Procedure PMPI_Reduce_scatter_block_c_f08ts
+SUBROUTINE PMPI_Reduce_scatter_block_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_scatter_block_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
+END SUBROUTINE PMPI_Reduce_scatter_block_c_f08ts
+
+! Procedure MPI_Reduce_scatter_block_init_f08ts
+SUBROUTINE MPI_Reduce_scatter_block_init_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_scatter_block_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Reduce_scatter_block_init_f08ts
+
+! Procedure PMPI_Reduce_scatter_block_init_f08ts
+SUBROUTINE PMPI_Reduce_scatter_block_init_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_scatter_block_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Reduce_scatter_block_init_f08ts
+
+! Procedure MPI_Reduce_scatter_block_init_c_f08ts
+SUBROUTINE MPI_Reduce_scatter_block_init_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_scatter_block_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Reduce_scatter_block_init_c_f08ts
+
+! Procedure PMPI_Reduce_scatter_block_init_c_f08ts
+SUBROUTINE PMPI_Reduce_scatter_block_init_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_scatter_block_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Reduce_scatter_block_init_c_f08ts
+
+! Procedure MPI_Reduce_scatter_c_f08ts
+SUBROUTINE MPI_Reduce_scatter_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_scatter_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+END SUBROUTINE MPI_Reduce_scatter_c_f08ts
+
+! Procedure PMPI_Reduce_scatter_c_f08ts
+SUBROUTINE PMPI_Reduce_scatter_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_scatter_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
+END SUBROUTINE PMPI_Reduce_scatter_c_f08ts
+
+! Procedure MPI_Reduce_scatter_init_f08ts
+SUBROUTINE MPI_Reduce_scatter_init_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_scatter_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Reduce_scatter_init_f08ts
+
+! Procedure PMPI_Reduce_scatter_init_f08ts
+SUBROUTINE PMPI_Reduce_scatter_init_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_scatter_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Reduce_scatter_init_f08ts
+
+! Procedure MPI_Reduce_scatter_init_c_f08ts
+SUBROUTINE MPI_Reduce_scatter_init_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_reduce_scatter_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Reduce_scatter_init_c_f08ts
+
+! Procedure PMPI_Reduce_scatter_init_c_f08ts
+SUBROUTINE PMPI_Reduce_scatter_init_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_reduce_scatter_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: recvcounts(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Reduce_scatter_init_c_f08ts
+
+! Procedure MPI_Scan_f08ts
+SUBROUTINE MPI_Scan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scan')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+END SUBROUTINE MPI_Scan_f08ts
+
+! Procedure PMPI_Scan_f08ts
+SUBROUTINE PMPI_Scan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scan')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+END SUBROUTINE PMPI_Scan_f08ts
+
+! Procedure MPI_Scan_c_f08ts
+SUBROUTINE MPI_Scan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scan_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+END SUBROUTINE MPI_Scan_c_f08ts
+
+! Procedure PMPI_Scan_c_f08ts
+SUBROUTINE PMPI_Scan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scan_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
+END SUBROUTINE PMPI_Scan_c_f08ts
+
+! Procedure MPI_Scan_init_f08ts
+SUBROUTINE MPI_Scan_init_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scan_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Scan_init_f08ts
+
+! Procedure PMPI_Scan_init_f08ts
+SUBROUTINE PMPI_Scan_init_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scan_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Scan_init_f08ts
+
+! Procedure MPI_Scan_init_c_f08ts
+SUBROUTINE MPI_Scan_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scan_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE MPI_Scan_init_c_f08ts
+
+! Procedure PMPI_Scan_init_c_f08ts
+SUBROUTINE PMPI_Scan_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+  TYPE(MPI_Datatype), INTENT(IN) :: datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scan_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
+      TYPE(MPI_Datatype), INTENT(IN) :: datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+END SUBROUTINE PMPI_Scan_init_c_f08ts
 
 ! Procedure MPI_Scatter_f08ts
 SUBROUTINE MPI_Scatter_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
@@ -1039,3 +6149,459 @@ SUBROUTINE PMPI_Scatter_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount
   CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
         ierror)
 END SUBROUTINE PMPI_Scatter_c_f08ts
+
+! Procedure MPI_Scatter_init_f08ts
+SUBROUTINE MPI_Scatter_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scatter_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+END SUBROUTINE MPI_Scatter_init_f08ts
+
+! Procedure PMPI_Scatter_init_f08ts
+SUBROUTINE PMPI_Scatter_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scatter_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+END SUBROUTINE PMPI_Scatter_init_f08ts
+
+! Procedure MPI_Scatter_init_c_f08ts
+SUBROUTINE MPI_Scatter_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scatter_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+END SUBROUTINE MPI_Scatter_init_c_f08ts
+
+! Procedure PMPI_Scatter_init_c_f08ts
+SUBROUTINE PMPI_Scatter_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scatter_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcount
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &
+        info, request, ierror)
+END SUBROUTINE PMPI_Scatter_init_c_f08ts
+
+! Procedure MPI_Scatterv_f08ts
+SUBROUTINE MPI_Scatterv_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcounts(*)
+  INTEGER, INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scatterv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcounts(*)
+      INTEGER, INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+END SUBROUTINE MPI_Scatterv_f08ts
+
+! Procedure PMPI_Scatterv_f08ts
+SUBROUTINE PMPI_Scatterv_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER, INTENT(IN) :: sendcounts(*)
+  INTEGER, INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scatterv')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER, INTENT(IN) :: sendcounts(*)
+      INTEGER, INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+END SUBROUTINE PMPI_Scatterv_f08ts
+
+! Procedure MPI_Scatterv_c_f08ts
+SUBROUTINE MPI_Scatterv_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scatterv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+END SUBROUTINE MPI_Scatterv_c_f08ts
+
+! Procedure PMPI_Scatterv_c_f08ts
+SUBROUTINE PMPI_Scatterv_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..) :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scatterv_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN) :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..) :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, ierror)
+END SUBROUTINE PMPI_Scatterv_c_f08ts
+
+! Procedure MPI_Scatterv_init_f08ts
+SUBROUTINE MPI_Scatterv_init_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scatterv_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+END SUBROUTINE MPI_Scatterv_init_f08ts
+
+! Procedure PMPI_Scatterv_init_f08ts
+SUBROUTINE PMPI_Scatterv_init_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER, INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scatterv_init')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER, INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER, INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+END SUBROUTINE PMPI_Scatterv_init_f08ts
+
+! Procedure MPI_Scatterv_init_c_f08ts
+SUBROUTINE MPI_Scatterv_init_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_scatterv_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+END SUBROUTINE MPI_Scatterv_init_c_f08ts
+
+! Procedure PMPI_Scatterv_init_c_f08ts
+SUBROUTINE PMPI_Scatterv_init_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+  TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+  TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_scatterv_init_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: sendbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN), ASYNCHRONOUS :: sendcounts(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN), ASYNCHRONOUS :: displs(*)
+      TYPE(MPI_Datatype), INTENT(IN) :: sendtype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: recvbuf
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: recvcount
+      TYPE(MPI_Datatype), INTENT(IN) :: recvtype
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
+        root, comm, info, request, ierror)
+END SUBROUTINE PMPI_Scatterv_init_c_f08ts
