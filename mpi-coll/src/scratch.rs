@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn memory_of_any_length_is_aligned_and_zero() {
         for length in [0, 1, 8, 127, 128, 129, 1000, 100_000] {
-            let mut scratch = Scratch::new(length).expect("little memory");
+            let scratch = Scratch::new(length).expect("little memory");
             assert_eq!(scratch.bytes().len() as u64, length);
             assert_eq!(scratch.bytes().as_ptr() as usize % ALIGNMENT, 0);
             assert!(scratch.bytes().iter().all(|byte| *byte == 0));
@@ -90,7 +90,7 @@ mod tests {
         let down = Datatype::vector(3, 1, -3, double, mpi_datatype::Form::Small).expect("small");
         let up = Datatype::hindexed(&[1], &[40], double, mpi_datatype::Form::Small).expect("small");
         for (datatype, count) in [(down, 1), (up, 100)] {
-            let mut scratch = Scratch::elements(&datatype, count).expect("little memory");
+            let scratch = Scratch::elements(&datatype, count).expect("little memory");
             assert_eq!(scratch.bytes().len() as u64, datatype.span(count));
             let first = scratch.bytes().as_ptr() as i64 - datatype.lowest_byte(count);
             assert_eq!(first % ALIGNMENT as i64, 0);
