@@ -3649,63 +3649,63 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_GET_VERSION
 
-    SUBROUTINE MPI_GRAPH_CREATE(comm_old, nnodes, indx, edges, reorder, comm_graph, ierror)
+    SUBROUTINE MPI_GRAPH_CREATE(comm_old, nnodes, index, edges, reorder, comm_graph, ierror)
       IMPORT
       INTEGER :: comm_old
       INTEGER :: nnodes
-      INTEGER :: indx(*)
+      INTEGER :: index(*)
       INTEGER :: edges(*)
       LOGICAL :: reorder
       INTEGER :: comm_graph
       INTEGER :: ierror
     END SUBROUTINE MPI_GRAPH_CREATE
 
-    SUBROUTINE PMPI_GRAPH_CREATE(comm_old, nnodes, indx, edges, reorder, comm_graph, ierror)
+    SUBROUTINE PMPI_GRAPH_CREATE(comm_old, nnodes, index, edges, reorder, comm_graph, ierror)
       IMPORT
       INTEGER :: comm_old
       INTEGER :: nnodes
-      INTEGER :: indx(*)
+      INTEGER :: index(*)
       INTEGER :: edges(*)
       LOGICAL :: reorder
       INTEGER :: comm_graph
       INTEGER :: ierror
     END SUBROUTINE PMPI_GRAPH_CREATE
 
-    SUBROUTINE MPI_GRAPH_GET(comm, maxindex, maxedges, indx, edges, ierror)
+    SUBROUTINE MPI_GRAPH_GET(comm, maxindex, maxedges, index, edges, ierror)
       IMPORT
       INTEGER :: comm
       INTEGER :: maxindex
       INTEGER :: maxedges
-      INTEGER :: indx(*)
+      INTEGER :: index(*)
       INTEGER :: edges(*)
       INTEGER :: ierror
     END SUBROUTINE MPI_GRAPH_GET
 
-    SUBROUTINE PMPI_GRAPH_GET(comm, maxindex, maxedges, indx, edges, ierror)
+    SUBROUTINE PMPI_GRAPH_GET(comm, maxindex, maxedges, index, edges, ierror)
       IMPORT
       INTEGER :: comm
       INTEGER :: maxindex
       INTEGER :: maxedges
-      INTEGER :: indx(*)
+      INTEGER :: index(*)
       INTEGER :: edges(*)
       INTEGER :: ierror
     END SUBROUTINE PMPI_GRAPH_GET
 
-    SUBROUTINE MPI_GRAPH_MAP(comm, nnodes, indx, edges, newrank, ierror)
+    SUBROUTINE MPI_GRAPH_MAP(comm, nnodes, index, edges, newrank, ierror)
       IMPORT
       INTEGER :: comm
       INTEGER :: nnodes
-      INTEGER :: indx(*)
+      INTEGER :: index(*)
       INTEGER :: edges(*)
       INTEGER :: newrank
       INTEGER :: ierror
     END SUBROUTINE MPI_GRAPH_MAP
 
-    SUBROUTINE PMPI_GRAPH_MAP(comm, nnodes, indx, edges, newrank, ierror)
+    SUBROUTINE PMPI_GRAPH_MAP(comm, nnodes, index, edges, newrank, ierror)
       IMPORT
       INTEGER :: comm
       INTEGER :: nnodes
-      INTEGER :: indx(*)
+      INTEGER :: index(*)
       INTEGER :: edges(*)
       INTEGER :: newrank
       INTEGER :: ierror
@@ -5857,14 +5857,15 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_PREADY_RANGE
 
-    SUBROUTINE MPI_PRECV_INIT(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)
+    SUBROUTINE MPI_PRECV_INIT(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror)
       IMPORT
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
       TYPE(*) :: buf(*)
       INTEGER :: partitions
       INTEGER(KIND=MPI_COUNT_KIND) :: count
       INTEGER :: datatype
-      INTEGER :: dest
+      INTEGER :: source
       INTEGER :: tag
       INTEGER :: comm
       INTEGER :: info
@@ -5872,14 +5873,15 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE MPI_PRECV_INIT
 
-    SUBROUTINE PMPI_PRECV_INIT(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)
+    SUBROUTINE PMPI_PRECV_INIT(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror)
       IMPORT
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
       TYPE(*) :: buf(*)
       INTEGER :: partitions
       INTEGER(KIND=MPI_COUNT_KIND) :: count
       INTEGER :: datatype
-      INTEGER :: dest
+      INTEGER :: source
       INTEGER :: tag
       INTEGER :: comm
       INTEGER :: info
@@ -6329,21 +6331,21 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_REQUEST_GET_STATUS_ALL
 
-    SUBROUTINE MPI_REQUEST_GET_STATUS_ANY(count, array_of_requests, indx, flag, status, ierror)
+    SUBROUTINE MPI_REQUEST_GET_STATUS_ANY(count, array_of_requests, index, flag, status, ierror)
       IMPORT
       INTEGER :: count
       INTEGER :: array_of_requests(*)
-      INTEGER :: indx
+      INTEGER :: index
       LOGICAL :: flag
       INTEGER :: status(MPI_STATUS_SIZE)
       INTEGER :: ierror
     END SUBROUTINE MPI_REQUEST_GET_STATUS_ANY
 
-    SUBROUTINE PMPI_REQUEST_GET_STATUS_ANY(count, array_of_requests, indx, flag, status, ierror)
+    SUBROUTINE PMPI_REQUEST_GET_STATUS_ANY(count, array_of_requests, index, flag, status, ierror)
       IMPORT
       INTEGER :: count
       INTEGER :: array_of_requests(*)
-      INTEGER :: indx
+      INTEGER :: index
       LOGICAL :: flag
       INTEGER :: status(MPI_STATUS_SIZE)
       INTEGER :: ierror
@@ -7055,17 +7057,17 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_STATUS_F2F08
 
-    SUBROUTINE MPI_STATUS_GET_ERROR(status, error, ierror)
+    SUBROUTINE MPI_STATUS_GET_ERROR(status, err, ierror)
       IMPORT
       INTEGER :: status(MPI_STATUS_SIZE)
-      INTEGER :: error
+      INTEGER :: err
       INTEGER :: ierror
     END SUBROUTINE MPI_STATUS_GET_ERROR
 
-    SUBROUTINE PMPI_STATUS_GET_ERROR(status, error, ierror)
+    SUBROUTINE PMPI_STATUS_GET_ERROR(status, err, ierror)
       IMPORT
       INTEGER :: status(MPI_STATUS_SIZE)
-      INTEGER :: error
+      INTEGER :: err
       INTEGER :: ierror
     END SUBROUTINE PMPI_STATUS_GET_ERROR
 
@@ -7143,17 +7145,17 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_STATUS_SET_ELEMENTS_X
 
-    SUBROUTINE MPI_STATUS_SET_ERROR(status, error, ierror)
+    SUBROUTINE MPI_STATUS_SET_ERROR(status, err, ierror)
       IMPORT
       INTEGER :: status(MPI_STATUS_SIZE)
-      INTEGER :: error
+      INTEGER :: err
       INTEGER :: ierror
     END SUBROUTINE MPI_STATUS_SET_ERROR
 
-    SUBROUTINE PMPI_STATUS_SET_ERROR(status, error, ierror)
+    SUBROUTINE PMPI_STATUS_SET_ERROR(status, err, ierror)
       IMPORT
       INTEGER :: status(MPI_STATUS_SIZE)
-      INTEGER :: error
+      INTEGER :: err
       INTEGER :: ierror
     END SUBROUTINE PMPI_STATUS_SET_ERROR
 
@@ -7233,21 +7235,21 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_TESTALL
 
-    SUBROUTINE MPI_TESTANY(count, array_of_requests, indx, flag, status, ierror)
+    SUBROUTINE MPI_TESTANY(count, array_of_requests, index, flag, status, ierror)
       IMPORT
       INTEGER :: count
       INTEGER :: array_of_requests(*)
-      INTEGER :: indx
+      INTEGER :: index
       LOGICAL :: flag
       INTEGER :: status(MPI_STATUS_SIZE)
       INTEGER :: ierror
     END SUBROUTINE MPI_TESTANY
 
-    SUBROUTINE PMPI_TESTANY(count, array_of_requests, indx, flag, status, ierror)
+    SUBROUTINE PMPI_TESTANY(count, array_of_requests, index, flag, status, ierror)
       IMPORT
       INTEGER :: count
       INTEGER :: array_of_requests(*)
-      INTEGER :: indx
+      INTEGER :: index
       LOGICAL :: flag
       INTEGER :: status(MPI_STATUS_SIZE)
       INTEGER :: ierror
@@ -7975,20 +7977,20 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_WAITALL
 
-    SUBROUTINE MPI_WAITANY(count, array_of_requests, indx, status, ierror)
+    SUBROUTINE MPI_WAITANY(count, array_of_requests, index, status, ierror)
       IMPORT
       INTEGER :: count
       INTEGER :: array_of_requests(*)
-      INTEGER :: indx
+      INTEGER :: index
       INTEGER :: status(MPI_STATUS_SIZE)
       INTEGER :: ierror
     END SUBROUTINE MPI_WAITANY
 
-    SUBROUTINE PMPI_WAITANY(count, array_of_requests, indx, status, ierror)
+    SUBROUTINE PMPI_WAITANY(count, array_of_requests, index, status, ierror)
       IMPORT
       INTEGER :: count
       INTEGER :: array_of_requests(*)
-      INTEGER :: indx
+      INTEGER :: index
       INTEGER :: status(MPI_STATUS_SIZE)
       INTEGER :: ierror
     END SUBROUTINE PMPI_WAITANY

@@ -85,11 +85,11 @@ pub unsafe extern "C" fn PMPI_Status_set_elements_x(status: *mut Status, datatyp
 
 /// `MPI_Status_set_error`, since MPI-4.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn PMPI_Status_set_error(status: *mut Status, error: c_int) -> c_int {
+pub unsafe extern "C" fn PMPI_Status_set_error(status: *mut Status, err: c_int) -> c_int {
     entry::running(functions::MPI_STATUS_SET_ERROR, None, |cx| {
         let status = check::status_out("status", status)?;
 
-        imp::status::status_set_error(cx, status, error)
+        imp::status::status_set_error(cx, status, err)
     })
 }
 

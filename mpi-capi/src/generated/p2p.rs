@@ -876,7 +876,7 @@ pub unsafe extern "C" fn PMPI_Precv_init(
     partitions: c_int,
     count: i64,
     datatype: usize,
-    dest: c_int,
+    source: c_int,
     tag: c_int,
     comm: usize,
     info: usize,
@@ -887,12 +887,12 @@ pub unsafe extern "C" fn PMPI_Precv_init(
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count)?;
         let datatype = cx.datatype("datatype", datatype)?;
-        let dest = cx.dest("dest", dest)?;
+        let source = cx.dest("source", source)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_PRECV_INIT, dest as i32, tag, count);
-        imp::partitioned::precv_init(cx, buf, partitions, count, datatype, dest, tag, comm, info, request)
+        cx.record(functions::MPI_PRECV_INIT, source as i32, tag, count);
+        imp::partitioned::precv_init(cx, buf, partitions, count, datatype, source, tag, comm, info, request)
     })
 }
 
@@ -1085,18 +1085,18 @@ pub unsafe extern "C" fn PMPI_Request_get_status_all(
 pub unsafe extern "C" fn PMPI_Request_get_status_any(
     count: c_int,
     array_of_requests: *const usize,
-    indx: *mut c_int,
+    index: *mut c_int,
     flag: *mut c_int,
     status: *mut Status,
 ) -> c_int {
     entry::running(functions::MPI_REQUEST_GET_STATUS_ANY, None, |cx| {
         let count = check::length("count", count)?;
-        let indx = check::out("indx", indx)?;
+        let index = check::out("index", index)?;
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
         cx.record(functions::MPI_REQUEST_GET_STATUS_ANY, -1, 0, 0);
-        imp::get_status::request_get_status_any(cx, count, array_of_requests, indx, flag, status)
+        imp::get_status::request_get_status_any(cx, count, array_of_requests, index, flag, status)
     })
 }
 
@@ -1662,12 +1662,12 @@ pub unsafe extern "C" fn PMPI_Startall(count: c_int, array_of_requests: *mut usi
 
 /// `MPI_Status_get_error`, since MPI-4.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn PMPI_Status_get_error(status: *const Status, error: *mut c_int) -> c_int {
+pub unsafe extern "C" fn PMPI_Status_get_error(status: *const Status, err: *mut c_int) -> c_int {
     entry::running(functions::MPI_STATUS_GET_ERROR, None, |cx| {
         let status = check::status("status", status)?;
-        let error = check::out("error", error)?;
+        let err = check::out("err", err)?;
 
-        imp::status::status_get_error(cx, status, error)
+        imp::status::status_get_error(cx, status, err)
     })
 }
 
@@ -1740,19 +1740,19 @@ pub unsafe extern "C" fn PMPI_Testall(
 pub unsafe extern "C" fn PMPI_Testany(
     count: c_int,
     array_of_requests: *mut usize,
-    indx: *mut c_int,
+    index: *mut c_int,
     flag: *mut c_int,
     status: *mut Status,
 ) -> c_int {
     entry::running(functions::MPI_TESTANY, None, |cx| {
         let count = check::length("count", count)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
-        let indx = check::out("indx", indx)?;
+        let index = check::out("index", index)?;
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
         cx.record(functions::MPI_TESTANY, -1, 0, 0);
-        imp::many::testany(cx, count, array_of_requests, indx, flag, status)
+        imp::many::testany(cx, count, array_of_requests, index, flag, status)
     })
 }
 
@@ -1808,17 +1808,17 @@ pub unsafe extern "C" fn PMPI_Waitall(
 pub unsafe extern "C" fn PMPI_Waitany(
     count: c_int,
     array_of_requests: *mut usize,
-    indx: *mut c_int,
+    index: *mut c_int,
     status: *mut Status,
 ) -> c_int {
     entry::running(functions::MPI_WAITANY, None, |cx| {
         let count = check::length("count", count)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
-        let indx = check::out("indx", indx)?;
+        let index = check::out("index", index)?;
         let status = check::status_out("status", status)?;
 
         let record = cx.enter(functions::MPI_WAITANY, -1, 0, 0);
-        record.end(imp::many::waitany(cx, count, array_of_requests, indx, status))
+        record.end(imp::many::waitany(cx, count, array_of_requests, index, status))
     })
 }
 

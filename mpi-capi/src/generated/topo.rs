@@ -268,7 +268,7 @@ pub unsafe extern "C" fn PMPI_Dist_graph_neighbors_count(
 pub unsafe extern "C" fn PMPI_Graph_create(
     comm_old: usize,
     nnodes: c_int,
-    indx: *const c_int,
+    index: *const c_int,
     edges: *const c_int,
     reorder: c_int,
     comm_graph: *mut usize,
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn PMPI_Graph_create(
         let reorder = check::logical("reorder", reorder)?;
 
         let record = cx.enter(functions::MPI_GRAPH_CREATE, -1, 0, 0);
-        record.end(imp::graph::graph_create(cx, comm_old, nnodes, indx, edges, reorder, comm_graph))
+        record.end(imp::graph::graph_create(cx, comm_old, nnodes, index, edges, reorder, comm_graph))
     })
 }
 
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn PMPI_Graph_get(
     comm: usize,
     maxindex: c_int,
     maxedges: c_int,
-    indx: *mut c_int,
+    index: *mut c_int,
     edges: *mut c_int,
 ) -> c_int {
     entry::running(functions::MPI_GRAPH_GET, Some(Object::comm(comm)), |cx| {
@@ -297,10 +297,10 @@ pub unsafe extern "C" fn PMPI_Graph_get(
         let comm = cx.comm("comm", comm)?;
         let maxindex = check::length("maxindex", maxindex)?;
         let maxedges = check::length("maxedges", maxedges)?;
-        let indx = check::slice("indx", indx, maxindex)?;
+        let index = check::slice("index", index, maxindex)?;
         let edges = check::slice("edges", edges, maxedges)?;
 
-        imp::graph::graph_get(cx, comm, maxindex, maxedges, indx, edges)
+        imp::graph::graph_get(cx, comm, maxindex, maxedges, index, edges)
     })
 }
 
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn PMPI_Graph_get(
 pub unsafe extern "C" fn PMPI_Graph_map(
     comm: usize,
     nnodes: c_int,
-    indx: *const c_int,
+    index: *const c_int,
     edges: *const c_int,
     newrank: *mut c_int,
 ) -> c_int {
@@ -318,7 +318,7 @@ pub unsafe extern "C" fn PMPI_Graph_map(
         let comm = cx.intracomm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_GRAPH_MAP, -1, 0, 0);
-        record.end(imp::graph::graph_map(cx, comm, nnodes, indx, edges, newrank))
+        record.end(imp::graph::graph_map(cx, comm, nnodes, index, edges, newrank))
     })
 }
 

@@ -1658,7 +1658,7 @@ static const ferrum_parameter parameters_Get_version[] = {
 static const ferrum_parameter parameters_Graph_create[] = {
     {"comm_old", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"nnodes", "COMM_SIZE", "int", FERRUM_INT, FERRUM_IN},
-    {"indx", "INDEX", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"index", "INDEX", "const int *", FERRUM_ADDRESS, FERRUM_IN},
     {"edges", "RANK", "const int *", FERRUM_ADDRESS, FERRUM_IN},
     {"reorder", "LOGICAL", "int", FERRUM_INT, FERRUM_IN},
     {"comm_graph", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -1667,13 +1667,13 @@ static const ferrum_parameter parameters_Graph_get[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"maxindex", "ARRAY_LENGTH", "int", FERRUM_INT, FERRUM_IN},
     {"maxedges", "ARRAY_LENGTH", "int", FERRUM_INT, FERRUM_IN},
-    {"indx", "INDEX", "int *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"index", "INDEX", "int *", FERRUM_ADDRESS, FERRUM_OUT},
     {"edges", "RANK", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Graph_map[] = {
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"nnodes", "ARRAY_LENGTH", "int", FERRUM_INT, FERRUM_IN},
-    {"indx", "INDEX", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"index", "INDEX", "const int *", FERRUM_ADDRESS, FERRUM_IN},
     {"edges", "RANK", "const int *", FERRUM_ADDRESS, FERRUM_IN},
     {"newrank", "RANK", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
@@ -2942,7 +2942,7 @@ static const ferrum_parameter parameters_Precv_init[] = {
     {"partitions", "PARTITION", "int", FERRUM_INT, FERRUM_IN},
     {"count", "XFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
-    {"dest", "RANK_DEST", "int", FERRUM_INT, FERRUM_IN},
+    {"source", "RANK_DEST", "int", FERRUM_INT, FERRUM_IN},
     {"tag", "TAG", "int", FERRUM_INT, FERRUM_IN},
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
@@ -3217,7 +3217,7 @@ static const ferrum_parameter parameters_Request_get_status_all[] = {
 static const ferrum_parameter parameters_Request_get_status_any[] = {
     {"count", "ARRAY_LENGTH_NNI", "int", FERRUM_INT, FERRUM_IN},
     {"array_of_requests", "REQUEST", "const MPI_Request *", FERRUM_ADDRESS, FERRUM_IN},
-    {"indx", "INDEX", "int *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"index", "INDEX", "int *", FERRUM_ADDRESS, FERRUM_OUT},
     {"flag", "LOGICAL", "int *", FERRUM_ADDRESS, FERRUM_OUT},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
@@ -3656,7 +3656,7 @@ static const ferrum_parameter parameters_Status_f2f08[] = {
 };
 static const ferrum_parameter parameters_Status_get_error[] = {
     {"status", "STATUS", "const MPI_Status *", FERRUM_ADDRESS, FERRUM_IN},
-    {"error", "ERROR_CODE", "int *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"err", "ERROR_CODE", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Status_get_source[] = {
     {"status", "STATUS", "const MPI_Status *", FERRUM_ADDRESS, FERRUM_IN},
@@ -3687,7 +3687,7 @@ static const ferrum_parameter parameters_Status_set_elements_x[] = {
 };
 static const ferrum_parameter parameters_Status_set_error[] = {
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_INOUT},
-    {"error", "ERROR_CODE", "int", FERRUM_INT, FERRUM_IN},
+    {"err", "ERROR_CODE", "int", FERRUM_INT, FERRUM_IN},
 };
 static const ferrum_parameter parameters_Status_set_source[] = {
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_INOUT},
@@ -3975,7 +3975,7 @@ static const ferrum_parameter parameters_Testall[] = {
 static const ferrum_parameter parameters_Testany[] = {
     {"count", "ARRAY_LENGTH_NNI", "int", FERRUM_INT, FERRUM_IN},
     {"array_of_requests", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_INOUT},
-    {"indx", "INDEX", "int *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"index", "INDEX", "int *", FERRUM_ADDRESS, FERRUM_OUT},
     {"flag", "LOGICAL", "int *", FERRUM_ADDRESS, FERRUM_OUT},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
@@ -4360,7 +4360,7 @@ static const ferrum_parameter parameters_Waitall[] = {
 static const ferrum_parameter parameters_Waitany[] = {
     {"count", "ARRAY_LENGTH_NNI", "int", FERRUM_INT, FERRUM_IN},
     {"array_of_requests", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_INOUT},
-    {"indx", "INDEX", "int *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"index", "INDEX", "int *", FERRUM_ADDRESS, FERRUM_OUT},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Waitsome[] = {
@@ -9029,41 +9029,41 @@ int MPI_Get_version(int *version, int *subversion)
     return (int)call.result.integer;
 }
 
-int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph)
+int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm *comm_graph)
 {
     int *inside = adapter_flag();
     if (!inside)
-        return PMPI_Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph);
-    const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = nnodes}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)edges}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_graph}};
+        return PMPI_Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = nnodes}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)edges}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_graph}};
     ferrum_call call = {.function = &adapter_functions[246], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
-    call.result.integer = PMPI_Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph);
+    call.result.integer = PMPI_Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
-int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
+int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[])
 {
     int *inside = adapter_flag();
     if (!inside)
-        return PMPI_Graph_get(comm, maxindex, maxedges, indx, edges);
-    const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindex}, {.integer = maxedges}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)edges}};
+        return PMPI_Graph_get(comm, maxindex, maxedges, index, edges);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindex}, {.integer = maxedges}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)edges}};
     ferrum_call call = {.function = &adapter_functions[247], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
-    call.result.integer = PMPI_Graph_get(comm, maxindex, maxedges, indx, edges);
+    call.result.integer = PMPI_Graph_get(comm, maxindex, maxedges, index, edges);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
 
-int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
+int MPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank)
 {
     int *inside = adapter_flag();
     if (!inside)
-        return PMPI_Graph_map(comm, nnodes, indx, edges, newrank);
-    const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = nnodes}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)edges}, {.address = (void *)(uintptr_t)newrank}};
+        return PMPI_Graph_map(comm, nnodes, index, edges, newrank);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = nnodes}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)edges}, {.address = (void *)(uintptr_t)newrank}};
     ferrum_call call = {.function = &adapter_functions[248], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
-    call.result.integer = PMPI_Graph_map(comm, nnodes, indx, edges, newrank);
+    call.result.integer = PMPI_Graph_map(comm, nnodes, index, edges, newrank);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -11084,15 +11084,15 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
     return (int)call.result.integer;
 }
 
-int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int *inside = adapter_flag();
     if (!inside)
-        return PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
+        return PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
     ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
-    call.result.integer = PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    call.result.integer = PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -11539,15 +11539,15 @@ int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
     return (int)call.result.integer;
 }
 
-int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status)
 {
     int *inside = adapter_flag();
     if (!inside)
-        return PMPI_Request_get_status_any(count, array_of_requests, indx, flag, status);
-    const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
+        return PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
+    const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
-    call.result.integer = PMPI_Request_get_status_any(count, array_of_requests, indx, flag, status);
+    call.result.integer = PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -12306,15 +12306,15 @@ int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
     return (int)call.result.integer;
 }
 
-int MPI_Status_get_error(const MPI_Status *status, int *error)
+int MPI_Status_get_error(const MPI_Status *status, int *err)
 {
     int *inside = adapter_flag();
     if (!inside)
-        return PMPI_Status_get_error(status, error);
-    const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)error}};
+        return PMPI_Status_get_error(status, err);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)err}};
     ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
-    call.result.integer = PMPI_Status_get_error(status, error);
+    call.result.integer = PMPI_Status_get_error(status, err);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -12397,15 +12397,15 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     return (int)call.result.integer;
 }
 
-int MPI_Status_set_error(MPI_Status *status, int error)
+int MPI_Status_set_error(MPI_Status *status, int err)
 {
     int *inside = adapter_flag();
     if (!inside)
-        return PMPI_Status_set_error(status, error);
-    const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = error}};
+        return PMPI_Status_set_error(status, err);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = err}};
     ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
-    call.result.integer = PMPI_Status_set_error(status, error);
+    call.result.integer = PMPI_Status_set_error(status, err);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -13137,15 +13137,15 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
     return (int)call.result.integer;
 }
 
-int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status)
 {
     int *inside = adapter_flag();
     if (!inside)
-        return PMPI_Testany(count, array_of_requests, indx, flag, status);
-    const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
+        return PMPI_Testany(count, array_of_requests, index, flag, status);
+    const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
-    call.result.integer = PMPI_Testany(count, array_of_requests, indx, flag, status);
+    call.result.integer = PMPI_Testany(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -13956,15 +13956,15 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_
     return (int)call.result.integer;
 }
 
-int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
+int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
     int *inside = adapter_flag();
     if (!inside)
-        return PMPI_Waitany(count, array_of_requests, indx, status);
-    const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)indx}, {.address = (void *)(uintptr_t)status}};
+        return PMPI_Waitany(count, array_of_requests, index, status);
+    const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)status}};
     ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
-    call.result.integer = PMPI_Waitany(count, array_of_requests, indx, status);
+    call.result.integer = PMPI_Waitany(count, array_of_requests, index, status);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }

@@ -65,9 +65,25 @@ PROGRAM nonblocking
   CALL MPI_Wait(requests(1), MPI_STATUS_IGNORE)
   CALL expect(in(1) - in(5) == 4 .AND. in(5) - in(9) == 4 .AND. in(2) == 0, 'MPI_Mrecv')
 
+  ! The names of arguments are those of the standard.
+  CALL MPI_Isend(buf=out, count=1, datatype=MPI_INTEGER, dest=rank, tag=8, comm=MPI_COMM_WORLD, request=requests(1))
+  CALL MPI_Irecv(buf=in, count=1, datatype=MPI_INTEGER, source=rank, tag=8, comm=MPI_COMM_WORLD, request=requests(2))
+  CALL MPI_Waitany(count=2, array_of_requests=requests, index=i, status=status, ierror=ierror)
+  DO
+    CALL MPI_Testany(count=2, array_of_requests=requests, index=count, flag=flag, status=status)
+    IF (flag) EXIT
+  END DO
+  CALL expect(i + count == 3 .AND. in(1) == out(1), 'MPI_Waitany and MPI_Testany')
+  CALL MPI_Request_get_status_any(count=2, array_of_requests=requests, index=i, flag=flag, status=status)
+  CALL expect(flag .AND. i == MPI_UNDEFINED, 'MPI_Request_get_status_any')
+  CALL MPI_Status_set_error(status=status, err=MPI_ERR_TAG)
+  CALL MPI_Status_get_error(status=status, err=i)
+  CALL expect(i == MPI_ERR_TAG, 'MPI_Status_get_error')
+
   ! Contiguous partitions.
   CALL MPI_Psend_init(out, 3, 10_MPI_COUNT_KIND, MPI_INTEGER, partner, 9, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
-  CALL MPI_Precv_init(in, 1, 30_MPI_COUNT_KIND, MPI_INTEGER, partner, 9, MPI_COMM_WORLD, MPI_INFO_NULL, requests(2))
+  CALL MPI_Precv_init(in, 1, 30_MPI_COUNT_KIND, MPI_INTEGER, source=partner, tag=9, comm=MPI_COMM_WORLD, &
+      info=MPI_INFO_NULL, request=requests(2))
   CALL MPI_Startall(2, requests)
   CALL MPI_Pready_range(0, 1, requests(1))
   CALL MPI_Pready_list(1, [2], requests(1))

@@ -123,23 +123,23 @@ void mpi_status_set_elements_x_(MPI_Fint *status, const MPI_Fint *datatype, cons
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_status_set_elements_x_);
 
 /* Routine MPI_STATUS_SET_ERROR */
-FERRUM_BODY void body_Status_set_error(__typeof__(MPI_Status_set_error) *call, MPI_Fint *status,
-    const MPI_Fint *error, MPI_Fint *ierror)
+FERRUM_BODY void body_Status_set_error(__typeof__(MPI_Status_set_error) *call, MPI_Fint *status, const MPI_Fint *err,
+    MPI_Fint *ierror)
 {
-    ferrum_return(ierror, call(ferrum_status(status), *error));
+    ferrum_return(ierror, call(ferrum_status(status), *err));
 }
 
-void ferrum_mpi_status_set_error_(MPI_Fint *status, const MPI_Fint *error, MPI_Fint *ierror)
+void ferrum_mpi_status_set_error_(MPI_Fint *status, const MPI_Fint *err, MPI_Fint *ierror)
 {
-    body_Status_set_error(MPI_Status_set_error, status, error, ierror);
+    body_Status_set_error(MPI_Status_set_error, status, err, ierror);
 }
 
-void pmpi_status_set_error_(MPI_Fint *status, const MPI_Fint *error, MPI_Fint *ierror)
+void pmpi_status_set_error_(MPI_Fint *status, const MPI_Fint *err, MPI_Fint *ierror)
 {
-    body_Status_set_error(PMPI_Status_set_error, status, error, ierror);
+    body_Status_set_error(PMPI_Status_set_error, status, err, ierror);
 }
 
-void mpi_status_set_error_(MPI_Fint *status, const MPI_Fint *error,
+void mpi_status_set_error_(MPI_Fint *status, const MPI_Fint *err,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_status_set_error_);
 
 /* Routine MPI_STATUS_SET_SOURCE */

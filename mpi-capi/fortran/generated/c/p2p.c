@@ -671,33 +671,33 @@ void mpi_pready_range_(const MPI_Fint *partition_low, const MPI_Fint *partition_
 
 /* Routine MPI_PRECV_INIT */
 FERRUM_BODY void body_Precv_init(__typeof__(MPI_Precv_init) *call, void *buf, const MPI_Fint *partitions,
-    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm,
-    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
     MPI_Request c_request = 0;
     int error;
-    error = call(ferrum_buffer(buf), *partitions, *count, ferrum_type(*datatype), *dest, *tag, ferrum_comm(*comm),
+    error = call(ferrum_buffer(buf), *partitions, *count, ferrum_type(*datatype), *source, *tag, ferrum_comm(*comm),
         ferrum_info(*info), &c_request);
     ferrum_set_request(request, c_request);
     ferrum_return(ierror, error);
 }
 
 void ferrum_mpi_precv_init_(void *buf, const MPI_Fint *partitions, const MPI_Count *count, const MPI_Fint *datatype,
-    const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    body_Precv_init(MPI_Precv_init, buf, partitions, count, datatype, dest, tag, comm, info, request, ierror);
+    body_Precv_init(MPI_Precv_init, buf, partitions, count, datatype, source, tag, comm, info, request, ierror);
 }
 
 void pmpi_precv_init_(void *buf, const MPI_Fint *partitions, const MPI_Count *count, const MPI_Fint *datatype,
-    const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    body_Precv_init(PMPI_Precv_init, buf, partitions, count, datatype, dest, tag, comm, info, request, ierror);
+    body_Precv_init(PMPI_Precv_init, buf, partitions, count, datatype, source, tag, comm, info, request, ierror);
 }
 
 void mpi_precv_init_(void *buf, const MPI_Fint *partitions, const MPI_Count *count, const MPI_Fint *datatype,
-    const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
+    const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_precv_init_);
 
 /* Routine MPI_PROBE */
@@ -881,15 +881,15 @@ void mpi_request_get_status_all_(const MPI_Fint *count, const MPI_Fint *array_of
 
 /* Routine MPI_REQUEST_GET_STATUS_ANY */
 FERRUM_BODY void body_Request_get_status_any(__typeof__(MPI_Request_get_status_any) *call, const MPI_Fint *count,
-    const MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+    const MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
     MPI_Request few_array_of_requests[FERRUM_FEW];
     MPI_Request *c_array_of_requests = ferrum_request_list(array_of_requests, *count, few_array_of_requests);
     int error = MPI_ERR_NO_MEM;
     if (c_array_of_requests) {
-        *indx = MPI_UNDEFINED;
-        error = call(*count, c_array_of_requests, indx, flag, ferrum_status(status));
-        ferrum_from_one(indx, 1);
+        *index = MPI_UNDEFINED;
+        error = call(*count, c_array_of_requests, index, flag, ferrum_status(status));
+        ferrum_from_one(index, 1);
     } else {
         ferrum_no_memory();
     }
@@ -897,19 +897,19 @@ FERRUM_BODY void body_Request_get_status_any(__typeof__(MPI_Request_get_status_a
     ferrum_return(ierror, error);
 }
 
-void ferrum_mpi_request_get_status_any_(const MPI_Fint *count, const MPI_Fint *array_of_requests, MPI_Fint *indx,
+void ferrum_mpi_request_get_status_any_(const MPI_Fint *count, const MPI_Fint *array_of_requests, MPI_Fint *index,
     MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
-    body_Request_get_status_any(MPI_Request_get_status_any, count, array_of_requests, indx, flag, status, ierror);
+    body_Request_get_status_any(MPI_Request_get_status_any, count, array_of_requests, index, flag, status, ierror);
 }
 
-void pmpi_request_get_status_any_(const MPI_Fint *count, const MPI_Fint *array_of_requests, MPI_Fint *indx,
+void pmpi_request_get_status_any_(const MPI_Fint *count, const MPI_Fint *array_of_requests, MPI_Fint *index,
     MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
-    body_Request_get_status_any(PMPI_Request_get_status_any, count, array_of_requests, indx, flag, status, ierror);
+    body_Request_get_status_any(PMPI_Request_get_status_any, count, array_of_requests, index, flag, status, ierror);
 }
 
-void mpi_request_get_status_any_(const MPI_Fint *count, const MPI_Fint *array_of_requests, MPI_Fint *indx,
+void mpi_request_get_status_any_(const MPI_Fint *count, const MPI_Fint *array_of_requests, MPI_Fint *index,
     MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_request_get_status_any_);
 
 /* Routine MPI_REQUEST_GET_STATUS_SOME */
@@ -1298,23 +1298,23 @@ void mpi_startall_(const MPI_Fint *count, MPI_Fint *array_of_requests,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_startall_);
 
 /* Routine MPI_STATUS_GET_ERROR */
-FERRUM_BODY void body_Status_get_error(__typeof__(MPI_Status_get_error) *call, const MPI_Fint *status,
-    MPI_Fint *error, MPI_Fint *ierror)
+FERRUM_BODY void body_Status_get_error(__typeof__(MPI_Status_get_error) *call, const MPI_Fint *status, MPI_Fint *err,
+    MPI_Fint *ierror)
 {
-    ferrum_return(ierror, call(ferrum_status(status), error));
+    ferrum_return(ierror, call(ferrum_status(status), err));
 }
 
-void ferrum_mpi_status_get_error_(const MPI_Fint *status, MPI_Fint *error, MPI_Fint *ierror)
+void ferrum_mpi_status_get_error_(const MPI_Fint *status, MPI_Fint *err, MPI_Fint *ierror)
 {
-    body_Status_get_error(MPI_Status_get_error, status, error, ierror);
+    body_Status_get_error(MPI_Status_get_error, status, err, ierror);
 }
 
-void pmpi_status_get_error_(const MPI_Fint *status, MPI_Fint *error, MPI_Fint *ierror)
+void pmpi_status_get_error_(const MPI_Fint *status, MPI_Fint *err, MPI_Fint *ierror)
 {
-    body_Status_get_error(PMPI_Status_get_error, status, error, ierror);
+    body_Status_get_error(PMPI_Status_get_error, status, err, ierror);
 }
 
-void mpi_status_get_error_(const MPI_Fint *status, MPI_Fint *error,
+void mpi_status_get_error_(const MPI_Fint *status, MPI_Fint *err,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_status_get_error_);
 
 /* Routine MPI_STATUS_GET_SOURCE */
@@ -1434,16 +1434,16 @@ void mpi_testall_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *
 
 /* Routine MPI_TESTANY */
 FERRUM_BODY void body_Testany(__typeof__(MPI_Testany) *call, const MPI_Fint *count, MPI_Fint *array_of_requests,
-    MPI_Fint *indx, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+    MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
     MPI_Request few_array_of_requests[FERRUM_FEW];
     MPI_Request *c_array_of_requests = ferrum_request_list(array_of_requests, *count, few_array_of_requests);
     int error = MPI_ERR_NO_MEM;
     if (c_array_of_requests) {
-        *indx = MPI_UNDEFINED;
-        error = call(*count, c_array_of_requests, indx, flag, ferrum_status(status));
+        *index = MPI_UNDEFINED;
+        error = call(*count, c_array_of_requests, index, flag, ferrum_status(status));
         ferrum_set_request_list(array_of_requests, *count, c_array_of_requests);
-        ferrum_from_one(indx, 1);
+        ferrum_from_one(index, 1);
     } else {
         ferrum_no_memory();
     }
@@ -1451,19 +1451,19 @@ FERRUM_BODY void body_Testany(__typeof__(MPI_Testany) *call, const MPI_Fint *cou
     ferrum_return(ierror, error);
 }
 
-void ferrum_mpi_testany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *flag,
+void ferrum_mpi_testany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag,
     MPI_Fint *status, MPI_Fint *ierror)
 {
-    body_Testany(MPI_Testany, count, array_of_requests, indx, flag, status, ierror);
+    body_Testany(MPI_Testany, count, array_of_requests, index, flag, status, ierror);
 }
 
-void pmpi_testany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *flag,
+void pmpi_testany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag,
     MPI_Fint *status, MPI_Fint *ierror)
 {
-    body_Testany(PMPI_Testany, count, array_of_requests, indx, flag, status, ierror);
+    body_Testany(PMPI_Testany, count, array_of_requests, index, flag, status, ierror);
 }
 
-void mpi_testany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *flag,
+void mpi_testany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag,
     MPI_Fint *status, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_testany_);
 
 /* Routine MPI_TESTSOME */
@@ -1555,16 +1555,16 @@ void mpi_waitall_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *
 
 /* Routine MPI_WAITANY */
 FERRUM_BODY void body_Waitany(__typeof__(MPI_Waitany) *call, const MPI_Fint *count, MPI_Fint *array_of_requests,
-    MPI_Fint *indx, MPI_Fint *status, MPI_Fint *ierror)
+    MPI_Fint *index, MPI_Fint *status, MPI_Fint *ierror)
 {
     MPI_Request few_array_of_requests[FERRUM_FEW];
     MPI_Request *c_array_of_requests = ferrum_request_list(array_of_requests, *count, few_array_of_requests);
     int error = MPI_ERR_NO_MEM;
     if (c_array_of_requests) {
-        *indx = MPI_UNDEFINED;
-        error = call(*count, c_array_of_requests, indx, ferrum_status(status));
+        *index = MPI_UNDEFINED;
+        error = call(*count, c_array_of_requests, index, ferrum_status(status));
         ferrum_set_request_list(array_of_requests, *count, c_array_of_requests);
-        ferrum_from_one(indx, 1);
+        ferrum_from_one(index, 1);
     } else {
         ferrum_no_memory();
     }
@@ -1572,19 +1572,19 @@ FERRUM_BODY void body_Waitany(__typeof__(MPI_Waitany) *call, const MPI_Fint *cou
     ferrum_return(ierror, error);
 }
 
-void ferrum_mpi_waitany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *status,
+void ferrum_mpi_waitany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    body_Waitany(MPI_Waitany, count, array_of_requests, indx, status, ierror);
+    body_Waitany(MPI_Waitany, count, array_of_requests, index, status, ierror);
 }
 
-void pmpi_waitany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *status,
+void pmpi_waitany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *status,
     MPI_Fint *ierror)
 {
-    body_Waitany(PMPI_Waitany, count, array_of_requests, indx, status, ierror);
+    body_Waitany(PMPI_Waitany, count, array_of_requests, index, status, ierror);
 }
 
-void mpi_waitany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *status,
+void mpi_waitany_(const MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *status,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_waitany_);
 
 /* Routine MPI_WAITSOME */

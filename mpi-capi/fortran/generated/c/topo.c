@@ -321,73 +321,73 @@ void mpi_dist_graph_neighbors_count_(const MPI_Fint *comm, MPI_Fint *indegree, M
 
 /* Routine MPI_GRAPH_CREATE */
 FERRUM_BODY void body_Graph_create(__typeof__(MPI_Graph_create) *call, const MPI_Fint *comm_old,
-    const MPI_Fint *nnodes, const MPI_Fint *indx, const MPI_Fint *edges, const MPI_Fint *reorder,
+    const MPI_Fint *nnodes, const MPI_Fint *index, const MPI_Fint *edges, const MPI_Fint *reorder,
     MPI_Fint *comm_graph, MPI_Fint *ierror)
 {
     MPI_Comm c_comm_graph = 0;
     int error;
-    error = call(ferrum_comm(*comm_old), *nnodes, indx, edges, *reorder != 0, &c_comm_graph);
+    error = call(ferrum_comm(*comm_old), *nnodes, index, edges, *reorder != 0, &c_comm_graph);
     ferrum_set_comm(comm_graph, c_comm_graph);
     ferrum_return(ierror, error);
 }
 
-void ferrum_mpi_graph_create_(const MPI_Fint *comm_old, const MPI_Fint *nnodes, const MPI_Fint *indx,
+void ferrum_mpi_graph_create_(const MPI_Fint *comm_old, const MPI_Fint *nnodes, const MPI_Fint *index,
     const MPI_Fint *edges, const MPI_Fint *reorder, MPI_Fint *comm_graph, MPI_Fint *ierror)
 {
-    body_Graph_create(MPI_Graph_create, comm_old, nnodes, indx, edges, reorder, comm_graph, ierror);
+    body_Graph_create(MPI_Graph_create, comm_old, nnodes, index, edges, reorder, comm_graph, ierror);
 }
 
-void pmpi_graph_create_(const MPI_Fint *comm_old, const MPI_Fint *nnodes, const MPI_Fint *indx, const MPI_Fint *edges,
-    const MPI_Fint *reorder, MPI_Fint *comm_graph, MPI_Fint *ierror)
+void pmpi_graph_create_(const MPI_Fint *comm_old, const MPI_Fint *nnodes, const MPI_Fint *index,
+    const MPI_Fint *edges, const MPI_Fint *reorder, MPI_Fint *comm_graph, MPI_Fint *ierror)
 {
-    body_Graph_create(PMPI_Graph_create, comm_old, nnodes, indx, edges, reorder, comm_graph, ierror);
+    body_Graph_create(PMPI_Graph_create, comm_old, nnodes, index, edges, reorder, comm_graph, ierror);
 }
 
-void mpi_graph_create_(const MPI_Fint *comm_old, const MPI_Fint *nnodes, const MPI_Fint *indx, const MPI_Fint *edges,
+void mpi_graph_create_(const MPI_Fint *comm_old, const MPI_Fint *nnodes, const MPI_Fint *index, const MPI_Fint *edges,
     const MPI_Fint *reorder, MPI_Fint *comm_graph, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_graph_create_);
 
 /* Routine MPI_GRAPH_GET */
 FERRUM_BODY void body_Graph_get(__typeof__(MPI_Graph_get) *call, const MPI_Fint *comm, const MPI_Fint *maxindex,
-    const MPI_Fint *maxedges, MPI_Fint *indx, MPI_Fint *edges, MPI_Fint *ierror)
+    const MPI_Fint *maxedges, MPI_Fint *index, MPI_Fint *edges, MPI_Fint *ierror)
 {
-    ferrum_return(ierror, call(ferrum_comm(*comm), *maxindex, *maxedges, indx, edges));
+    ferrum_return(ierror, call(ferrum_comm(*comm), *maxindex, *maxedges, index, edges));
 }
 
-void ferrum_mpi_graph_get_(const MPI_Fint *comm, const MPI_Fint *maxindex, const MPI_Fint *maxedges, MPI_Fint *indx,
+void ferrum_mpi_graph_get_(const MPI_Fint *comm, const MPI_Fint *maxindex, const MPI_Fint *maxedges, MPI_Fint *index,
     MPI_Fint *edges, MPI_Fint *ierror)
 {
-    body_Graph_get(MPI_Graph_get, comm, maxindex, maxedges, indx, edges, ierror);
+    body_Graph_get(MPI_Graph_get, comm, maxindex, maxedges, index, edges, ierror);
 }
 
-void pmpi_graph_get_(const MPI_Fint *comm, const MPI_Fint *maxindex, const MPI_Fint *maxedges, MPI_Fint *indx,
+void pmpi_graph_get_(const MPI_Fint *comm, const MPI_Fint *maxindex, const MPI_Fint *maxedges, MPI_Fint *index,
     MPI_Fint *edges, MPI_Fint *ierror)
 {
-    body_Graph_get(PMPI_Graph_get, comm, maxindex, maxedges, indx, edges, ierror);
+    body_Graph_get(PMPI_Graph_get, comm, maxindex, maxedges, index, edges, ierror);
 }
 
-void mpi_graph_get_(const MPI_Fint *comm, const MPI_Fint *maxindex, const MPI_Fint *maxedges, MPI_Fint *indx,
+void mpi_graph_get_(const MPI_Fint *comm, const MPI_Fint *maxindex, const MPI_Fint *maxedges, MPI_Fint *index,
     MPI_Fint *edges, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_graph_get_);
 
 /* Routine MPI_GRAPH_MAP */
 FERRUM_BODY void body_Graph_map(__typeof__(MPI_Graph_map) *call, const MPI_Fint *comm, const MPI_Fint *nnodes,
-    const MPI_Fint *indx, const MPI_Fint *edges, MPI_Fint *newrank, MPI_Fint *ierror)
+    const MPI_Fint *index, const MPI_Fint *edges, MPI_Fint *newrank, MPI_Fint *ierror)
 {
-    ferrum_return(ierror, call(ferrum_comm(*comm), *nnodes, indx, edges, newrank));
+    ferrum_return(ierror, call(ferrum_comm(*comm), *nnodes, index, edges, newrank));
 }
 
-void ferrum_mpi_graph_map_(const MPI_Fint *comm, const MPI_Fint *nnodes, const MPI_Fint *indx, const MPI_Fint *edges,
+void ferrum_mpi_graph_map_(const MPI_Fint *comm, const MPI_Fint *nnodes, const MPI_Fint *index, const MPI_Fint *edges,
     MPI_Fint *newrank, MPI_Fint *ierror)
 {
-    body_Graph_map(MPI_Graph_map, comm, nnodes, indx, edges, newrank, ierror);
+    body_Graph_map(MPI_Graph_map, comm, nnodes, index, edges, newrank, ierror);
 }
 
-void pmpi_graph_map_(const MPI_Fint *comm, const MPI_Fint *nnodes, const MPI_Fint *indx, const MPI_Fint *edges,
+void pmpi_graph_map_(const MPI_Fint *comm, const MPI_Fint *nnodes, const MPI_Fint *index, const MPI_Fint *edges,
     MPI_Fint *newrank, MPI_Fint *ierror)
 {
-    body_Graph_map(PMPI_Graph_map, comm, nnodes, indx, edges, newrank, ierror);
+    body_Graph_map(PMPI_Graph_map, comm, nnodes, index, edges, newrank, ierror);
 }
 
-void mpi_graph_map_(const MPI_Fint *comm, const MPI_Fint *nnodes, const MPI_Fint *indx, const MPI_Fint *edges,
+void mpi_graph_map_(const MPI_Fint *comm, const MPI_Fint *nnodes, const MPI_Fint *index, const MPI_Fint *edges,
     MPI_Fint *newrank, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_graph_map_);
 
 /* Routine MPI_GRAPH_NEIGHBORS */

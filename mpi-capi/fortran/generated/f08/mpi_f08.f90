@@ -5190,11 +5190,11 @@ MODULE mpi_f08
   END INTERFACE PMPI_Get_version
 
   INTERFACE MPI_Graph_create
-    SUBROUTINE MPI_Graph_create_f08(comm_old, nnodes, indx, edges, reorder, comm_graph, ierror)
+    SUBROUTINE MPI_Graph_create_f08(comm_old, nnodes, index, edges, reorder, comm_graph, ierror)
       IMPORT
       TYPE(MPI_Comm), INTENT(IN) :: comm_old
       INTEGER, INTENT(IN) :: nnodes
-      INTEGER, INTENT(IN) :: indx(nnodes)
+      INTEGER, INTENT(IN) :: index(nnodes)
       INTEGER, INTENT(IN) :: edges(*)
       LOGICAL, INTENT(IN) :: reorder
       TYPE(MPI_Comm), INTENT(OUT) :: comm_graph
@@ -5203,11 +5203,11 @@ MODULE mpi_f08
   END INTERFACE MPI_Graph_create
 
   INTERFACE PMPI_Graph_create
-    SUBROUTINE PMPI_Graph_create_f08(comm_old, nnodes, indx, edges, reorder, comm_graph, ierror)
+    SUBROUTINE PMPI_Graph_create_f08(comm_old, nnodes, index, edges, reorder, comm_graph, ierror)
       IMPORT
       TYPE(MPI_Comm), INTENT(IN) :: comm_old
       INTEGER, INTENT(IN) :: nnodes
-      INTEGER, INTENT(IN) :: indx(nnodes)
+      INTEGER, INTENT(IN) :: index(nnodes)
       INTEGER, INTENT(IN) :: edges(*)
       LOGICAL, INTENT(IN) :: reorder
       TYPE(MPI_Comm), INTENT(OUT) :: comm_graph
@@ -5216,35 +5216,35 @@ MODULE mpi_f08
   END INTERFACE PMPI_Graph_create
 
   INTERFACE MPI_Graph_get
-    SUBROUTINE MPI_Graph_get_f08(comm, maxindex, maxedges, indx, edges, ierror)
+    SUBROUTINE MPI_Graph_get_f08(comm, maxindex, maxedges, index, edges, ierror)
       IMPORT
       TYPE(MPI_Comm), INTENT(IN) :: comm
       INTEGER, INTENT(IN) :: maxindex
       INTEGER, INTENT(IN) :: maxedges
-      INTEGER, INTENT(OUT) :: indx(maxindex)
+      INTEGER, INTENT(OUT) :: index(maxindex)
       INTEGER, INTENT(OUT) :: edges(maxedges)
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE MPI_Graph_get_f08
   END INTERFACE MPI_Graph_get
 
   INTERFACE PMPI_Graph_get
-    SUBROUTINE PMPI_Graph_get_f08(comm, maxindex, maxedges, indx, edges, ierror)
+    SUBROUTINE PMPI_Graph_get_f08(comm, maxindex, maxedges, index, edges, ierror)
       IMPORT
       TYPE(MPI_Comm), INTENT(IN) :: comm
       INTEGER, INTENT(IN) :: maxindex
       INTEGER, INTENT(IN) :: maxedges
-      INTEGER, INTENT(OUT) :: indx(maxindex)
+      INTEGER, INTENT(OUT) :: index(maxindex)
       INTEGER, INTENT(OUT) :: edges(maxedges)
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Graph_get_f08
   END INTERFACE PMPI_Graph_get
 
   INTERFACE MPI_Graph_map
-    SUBROUTINE MPI_Graph_map_f08(comm, nnodes, indx, edges, newrank, ierror)
+    SUBROUTINE MPI_Graph_map_f08(comm, nnodes, index, edges, newrank, ierror)
       IMPORT
       TYPE(MPI_Comm), INTENT(IN) :: comm
       INTEGER, INTENT(IN) :: nnodes
-      INTEGER, INTENT(IN) :: indx(nnodes)
+      INTEGER, INTENT(IN) :: index(nnodes)
       INTEGER, INTENT(IN) :: edges(*)
       INTEGER, INTENT(OUT) :: newrank
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
@@ -5252,11 +5252,11 @@ MODULE mpi_f08
   END INTERFACE MPI_Graph_map
 
   INTERFACE PMPI_Graph_map
-    SUBROUTINE PMPI_Graph_map_f08(comm, nnodes, indx, edges, newrank, ierror)
+    SUBROUTINE PMPI_Graph_map_f08(comm, nnodes, index, edges, newrank, ierror)
       IMPORT
       TYPE(MPI_Comm), INTENT(IN) :: comm
       INTEGER, INTENT(IN) :: nnodes
-      INTEGER, INTENT(IN) :: indx(nnodes)
+      INTEGER, INTENT(IN) :: index(nnodes)
       INTEGER, INTENT(IN) :: edges(*)
       INTEGER, INTENT(OUT) :: newrank
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
@@ -8734,13 +8734,14 @@ MODULE mpi_f08
   END INTERFACE PMPI_Pready_range
 
   INTERFACE MPI_Precv_init
-    SUBROUTINE MPI_Precv_init_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)
+    SUBROUTINE MPI_Precv_init_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror)
       IMPORT
       TYPE(*), DIMENSION(..) :: buf
       INTEGER, INTENT(IN) :: partitions
       INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
       TYPE(MPI_Datatype), INTENT(IN) :: datatype
-      INTEGER, INTENT(IN) :: dest
+      INTEGER, INTENT(IN) :: source
       INTEGER, INTENT(IN) :: tag
       TYPE(MPI_Comm), INTENT(IN) :: comm
       TYPE(MPI_Info), INTENT(IN) :: info
@@ -8750,13 +8751,14 @@ MODULE mpi_f08
   END INTERFACE MPI_Precv_init
 
   INTERFACE PMPI_Precv_init
-    SUBROUTINE PMPI_Precv_init_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)
+    SUBROUTINE PMPI_Precv_init_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror)
       IMPORT
       TYPE(*), DIMENSION(..) :: buf
       INTEGER, INTENT(IN) :: partitions
       INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
       TYPE(MPI_Datatype), INTENT(IN) :: datatype
-      INTEGER, INTENT(IN) :: dest
+      INTEGER, INTENT(IN) :: source
       INTEGER, INTENT(IN) :: tag
       TYPE(MPI_Comm), INTENT(IN) :: comm
       TYPE(MPI_Info), INTENT(IN) :: info
@@ -9508,11 +9510,11 @@ MODULE mpi_f08
   END INTERFACE PMPI_Request_get_status_all
 
   INTERFACE MPI_Request_get_status_any
-    SUBROUTINE MPI_Request_get_status_any_f08(count, array_of_requests, indx, flag, status, ierror)
+    SUBROUTINE MPI_Request_get_status_any_f08(count, array_of_requests, index, flag, status, ierror)
       IMPORT
       INTEGER, INTENT(IN) :: count
       TYPE(MPI_Request), INTENT(IN) :: array_of_requests(count)
-      INTEGER, INTENT(OUT) :: indx
+      INTEGER, INTENT(OUT) :: index
       LOGICAL, INTENT(OUT) :: flag
       TYPE(MPI_Status) :: status
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
@@ -9520,11 +9522,11 @@ MODULE mpi_f08
   END INTERFACE MPI_Request_get_status_any
 
   INTERFACE PMPI_Request_get_status_any
-    SUBROUTINE PMPI_Request_get_status_any_f08(count, array_of_requests, indx, flag, status, ierror)
+    SUBROUTINE PMPI_Request_get_status_any_f08(count, array_of_requests, index, flag, status, ierror)
       IMPORT
       INTEGER, INTENT(IN) :: count
       TYPE(MPI_Request), INTENT(IN) :: array_of_requests(count)
-      INTEGER, INTENT(OUT) :: indx
+      INTEGER, INTENT(OUT) :: index
       LOGICAL, INTENT(OUT) :: flag
       TYPE(MPI_Status) :: status
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
@@ -10700,19 +10702,19 @@ MODULE mpi_f08
   END INTERFACE PMPI_Status_f2f08
 
   INTERFACE MPI_Status_get_error
-    SUBROUTINE MPI_Status_get_error_f08(status, error, ierror)
+    SUBROUTINE MPI_Status_get_error_f08(status, err, ierror)
       IMPORT
       TYPE(MPI_Status), INTENT(IN) :: status
-      INTEGER, INTENT(OUT) :: error
+      INTEGER, INTENT(OUT) :: err
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE MPI_Status_get_error_f08
   END INTERFACE MPI_Status_get_error
 
   INTERFACE PMPI_Status_get_error
-    SUBROUTINE PMPI_Status_get_error_f08(status, error, ierror)
+    SUBROUTINE PMPI_Status_get_error_f08(status, err, ierror)
       IMPORT
       TYPE(MPI_Status), INTENT(IN) :: status
-      INTEGER, INTENT(OUT) :: error
+      INTEGER, INTENT(OUT) :: err
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Status_get_error_f08
   END INTERFACE PMPI_Status_get_error
@@ -10826,19 +10828,19 @@ MODULE mpi_f08
   END INTERFACE PMPI_Status_set_elements_x
 
   INTERFACE MPI_Status_set_error
-    SUBROUTINE MPI_Status_set_error_f08(status, error, ierror)
+    SUBROUTINE MPI_Status_set_error_f08(status, err, ierror)
       IMPORT
       TYPE(MPI_Status) :: status
-      INTEGER, INTENT(IN) :: error
+      INTEGER, INTENT(IN) :: err
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE MPI_Status_set_error_f08
   END INTERFACE MPI_Status_set_error
 
   INTERFACE PMPI_Status_set_error
-    SUBROUTINE PMPI_Status_set_error_f08(status, error, ierror)
+    SUBROUTINE PMPI_Status_set_error_f08(status, err, ierror)
       IMPORT
       TYPE(MPI_Status) :: status
-      INTEGER, INTENT(IN) :: error
+      INTEGER, INTENT(IN) :: err
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Status_set_error_f08
   END INTERFACE PMPI_Status_set_error
@@ -10940,11 +10942,11 @@ MODULE mpi_f08
   END INTERFACE PMPI_Testall
 
   INTERFACE MPI_Testany
-    SUBROUTINE MPI_Testany_f08(count, array_of_requests, indx, flag, status, ierror)
+    SUBROUTINE MPI_Testany_f08(count, array_of_requests, index, flag, status, ierror)
       IMPORT
       INTEGER, INTENT(IN) :: count
       TYPE(MPI_Request), INTENT(INOUT) :: array_of_requests(count)
-      INTEGER, INTENT(OUT) :: indx
+      INTEGER, INTENT(OUT) :: index
       LOGICAL, INTENT(OUT) :: flag
       TYPE(MPI_Status) :: status
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
@@ -10952,11 +10954,11 @@ MODULE mpi_f08
   END INTERFACE MPI_Testany
 
   INTERFACE PMPI_Testany
-    SUBROUTINE PMPI_Testany_f08(count, array_of_requests, indx, flag, status, ierror)
+    SUBROUTINE PMPI_Testany_f08(count, array_of_requests, index, flag, status, ierror)
       IMPORT
       INTEGER, INTENT(IN) :: count
       TYPE(MPI_Request), INTENT(INOUT) :: array_of_requests(count)
-      INTEGER, INTENT(OUT) :: indx
+      INTEGER, INTENT(OUT) :: index
       LOGICAL, INTENT(OUT) :: flag
       TYPE(MPI_Status) :: status
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
@@ -12150,22 +12152,22 @@ MODULE mpi_f08
   END INTERFACE PMPI_Waitall
 
   INTERFACE MPI_Waitany
-    SUBROUTINE MPI_Waitany_f08(count, array_of_requests, indx, status, ierror)
+    SUBROUTINE MPI_Waitany_f08(count, array_of_requests, index, status, ierror)
       IMPORT
       INTEGER, INTENT(IN) :: count
       TYPE(MPI_Request), INTENT(INOUT) :: array_of_requests(count)
-      INTEGER, INTENT(OUT) :: indx
+      INTEGER, INTENT(OUT) :: index
       TYPE(MPI_Status) :: status
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE MPI_Waitany_f08
   END INTERFACE MPI_Waitany
 
   INTERFACE PMPI_Waitany
-    SUBROUTINE PMPI_Waitany_f08(count, array_of_requests, indx, status, ierror)
+    SUBROUTINE PMPI_Waitany_f08(count, array_of_requests, index, status, ierror)
       IMPORT
       INTEGER, INTENT(IN) :: count
       TYPE(MPI_Request), INTENT(INOUT) :: array_of_requests(count)
-      INTEGER, INTENT(OUT) :: indx
+      INTEGER, INTENT(OUT) :: index
       TYPE(MPI_Status) :: status
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Waitany_f08

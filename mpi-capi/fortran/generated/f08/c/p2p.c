@@ -893,14 +893,14 @@ void ferrum_f08_pmpi_mrecv_c(CFI_cdesc_t *buf, const MPI_Count *count, const MPI
 
 /* Routine ferrum_f08_mpi_precv_init */
 FERRUM_BODY void body_Precv_init(__typeof__(MPI_Precv_init) *call, CFI_cdesc_t *buf, const MPI_Fint *partitions,
-    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm,
-    const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+    const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag,
+    const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
     struct ferrum_section buf_section = ferrum_stated(buf, "buf");
     MPI_Request c_request = 0;
     int error, refused = buf_section.is_refused;
     if (!refused) {
-        error = call(buf_section.address, *partitions, *count, ferrum_type(*datatype), *dest, *tag,
+        error = call(buf_section.address, *partitions, *count, ferrum_type(*datatype), *source, *tag,
             ferrum_comm(*comm), ferrum_info(*info), &c_request);
         ferrum_set_request(request, c_request);
     } else {
@@ -911,17 +911,17 @@ FERRUM_BODY void body_Precv_init(__typeof__(MPI_Precv_init) *call, CFI_cdesc_t *
 }
 
 void ferrum_f08_mpi_precv_init(CFI_cdesc_t *buf, const MPI_Fint *partitions, const MPI_Count *count,
-    const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info,
+    const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    body_Precv_init(MPI_Precv_init, buf, partitions, count, datatype, dest, tag, comm, info, request, ierror);
+    body_Precv_init(MPI_Precv_init, buf, partitions, count, datatype, source, tag, comm, info, request, ierror);
 }
 
 void ferrum_f08_pmpi_precv_init(CFI_cdesc_t *buf, const MPI_Fint *partitions, const MPI_Count *count,
-    const MPI_Fint *datatype, const MPI_Fint *dest, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info,
+    const MPI_Fint *datatype, const MPI_Fint *source, const MPI_Fint *tag, const MPI_Fint *comm, const MPI_Fint *info,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    body_Precv_init(PMPI_Precv_init, buf, partitions, count, datatype, dest, tag, comm, info, request, ierror);
+    body_Precv_init(PMPI_Precv_init, buf, partitions, count, datatype, source, tag, comm, info, request, ierror);
 }
 
 /* Routine ferrum_f08_mpi_psend_init */

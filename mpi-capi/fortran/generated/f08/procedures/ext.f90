@@ -145,25 +145,25 @@ SUBROUTINE PMPI_Status_set_elements_x_f08(status, datatype, count, ierror)
 END SUBROUTINE PMPI_Status_set_elements_x_f08
 
 ! Procedure MPI_Status_set_error_f08
-SUBROUTINE MPI_Status_set_error_f08(status, error, ierror)
+SUBROUTINE MPI_Status_set_error_f08(status, err, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Status) :: status
-  INTEGER, INTENT(IN) :: error
+  INTEGER, INTENT(IN) :: err
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: FERRUM_MPI_STATUS_SET_ERROR
-  CALL FERRUM_MPI_STATUS_SET_ERROR(status, error, ierror)
+  CALL FERRUM_MPI_STATUS_SET_ERROR(status, err, ierror)
 END SUBROUTINE MPI_Status_set_error_f08
 
 ! Procedure PMPI_Status_set_error_f08
-SUBROUTINE PMPI_Status_set_error_f08(status, error, ierror)
+SUBROUTINE PMPI_Status_set_error_f08(status, err, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Status) :: status
-  INTEGER, INTENT(IN) :: error
+  INTEGER, INTENT(IN) :: err
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: PMPI_STATUS_SET_ERROR
-  CALL PMPI_STATUS_SET_ERROR(status, error, ierror)
+  CALL PMPI_STATUS_SET_ERROR(status, err, ierror)
 END SUBROUTINE PMPI_Status_set_error_f08
 
 ! Procedure MPI_Status_set_source_f08

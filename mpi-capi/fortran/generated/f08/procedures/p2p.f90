@@ -1907,28 +1907,30 @@ SUBROUTINE PMPI_Pready_range_f08(partition_low, partition_high, request, ierror)
 END SUBROUTINE PMPI_Pready_range_f08
 
 ! Procedure MPI_Precv_init_f08ts
-SUBROUTINE MPI_Precv_init_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)
+SUBROUTINE MPI_Precv_init_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(*), DIMENSION(..) :: buf
   INTEGER, INTENT(IN) :: partitions
   INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
   TYPE(MPI_Datatype), INTENT(IN) :: datatype
-  INTEGER, INTENT(IN) :: dest
+  INTEGER, INTENT(IN) :: source
   INTEGER, INTENT(IN) :: tag
   TYPE(MPI_Comm), INTENT(IN) :: comm
   TYPE(MPI_Info), INTENT(IN) :: info
   TYPE(MPI_Request), INTENT(OUT) :: request
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   INTERFACE
-    SUBROUTINE to_c(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) &
+    SUBROUTINE to_c(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror) &
         BIND(C, NAME='ferrum_f08_mpi_precv_init')
       IMPORT
       TYPE(*), DIMENSION(..) :: buf
       INTEGER, INTENT(IN) :: partitions
       INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
       TYPE(MPI_Datatype), INTENT(IN) :: datatype
-      INTEGER, INTENT(IN) :: dest
+      INTEGER, INTENT(IN) :: source
       INTEGER, INTENT(IN) :: tag
       TYPE(MPI_Comm), INTENT(IN) :: comm
       TYPE(MPI_Info), INTENT(IN) :: info
@@ -1936,32 +1938,35 @@ SUBROUTINE MPI_Precv_init_f08ts(buf, partitions, count, datatype, dest, tag, com
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE to_c
   END INTERFACE
-  CALL to_c(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)
+  CALL to_c(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror)
 END SUBROUTINE MPI_Precv_init_f08ts
 
 ! Procedure PMPI_Precv_init_f08ts
-SUBROUTINE PMPI_Precv_init_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)
+SUBROUTINE PMPI_Precv_init_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(*), DIMENSION(..) :: buf
   INTEGER, INTENT(IN) :: partitions
   INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
   TYPE(MPI_Datatype), INTENT(IN) :: datatype
-  INTEGER, INTENT(IN) :: dest
+  INTEGER, INTENT(IN) :: source
   INTEGER, INTENT(IN) :: tag
   TYPE(MPI_Comm), INTENT(IN) :: comm
   TYPE(MPI_Info), INTENT(IN) :: info
   TYPE(MPI_Request), INTENT(OUT) :: request
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   INTERFACE
-    SUBROUTINE to_c(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) &
+    SUBROUTINE to_c(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror) &
         BIND(C, NAME='ferrum_f08_pmpi_precv_init')
       IMPORT
       TYPE(*), DIMENSION(..) :: buf
       INTEGER, INTENT(IN) :: partitions
       INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: count
       TYPE(MPI_Datatype), INTENT(IN) :: datatype
-      INTEGER, INTENT(IN) :: dest
+      INTEGER, INTENT(IN) :: source
       INTEGER, INTENT(IN) :: tag
       TYPE(MPI_Comm), INTENT(IN) :: comm
       TYPE(MPI_Info), INTENT(IN) :: info
@@ -1969,7 +1974,8 @@ SUBROUTINE PMPI_Precv_init_f08ts(buf, partitions, count, datatype, dest, tag, co
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE to_c
   END INTERFACE
-  CALL to_c(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)
+  CALL to_c(buf, partitions, count, datatype, source, tag, comm, info, request, &
+        ierror)
 END SUBROUTINE PMPI_Precv_init_f08ts
 
 ! Procedure MPI_Probe_f08
@@ -2367,31 +2373,31 @@ SUBROUTINE PMPI_Request_get_status_all_f08(count, array_of_requests, flag, array
 END SUBROUTINE PMPI_Request_get_status_all_f08
 
 ! Procedure MPI_Request_get_status_any_f08
-SUBROUTINE MPI_Request_get_status_any_f08(count, array_of_requests, indx, flag, status, ierror)
+SUBROUTINE MPI_Request_get_status_any_f08(count, array_of_requests, index, flag, status, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   INTEGER, INTENT(IN) :: count
   TYPE(MPI_Request), INTENT(IN) :: array_of_requests(count)
-  INTEGER, INTENT(OUT) :: indx
+  INTEGER, INTENT(OUT) :: index
   LOGICAL, INTENT(OUT) :: flag
   TYPE(MPI_Status) :: status
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: FERRUM_MPI_REQUEST_GET_STATUS_ANY
-  CALL FERRUM_MPI_REQUEST_GET_STATUS_ANY(count, array_of_requests, indx, flag, status, ierror)
+  CALL FERRUM_MPI_REQUEST_GET_STATUS_ANY(count, array_of_requests, index, flag, status, ierror)
 END SUBROUTINE MPI_Request_get_status_any_f08
 
 ! Procedure PMPI_Request_get_status_any_f08
-SUBROUTINE PMPI_Request_get_status_any_f08(count, array_of_requests, indx, flag, status, ierror)
+SUBROUTINE PMPI_Request_get_status_any_f08(count, array_of_requests, index, flag, status, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   INTEGER, INTENT(IN) :: count
   TYPE(MPI_Request), INTENT(IN) :: array_of_requests(count)
-  INTEGER, INTENT(OUT) :: indx
+  INTEGER, INTENT(OUT) :: index
   LOGICAL, INTENT(OUT) :: flag
   TYPE(MPI_Status) :: status
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: PMPI_REQUEST_GET_STATUS_ANY
-  CALL PMPI_REQUEST_GET_STATUS_ANY(count, array_of_requests, indx, flag, status, ierror)
+  CALL PMPI_REQUEST_GET_STATUS_ANY(count, array_of_requests, index, flag, status, ierror)
 END SUBROUTINE PMPI_Request_get_status_any_f08
 
 ! Procedure MPI_Request_get_status_some_f08
@@ -3631,25 +3637,25 @@ SUBROUTINE PMPI_Startall_f08(count, array_of_requests, ierror)
 END SUBROUTINE PMPI_Startall_f08
 
 ! Procedure MPI_Status_get_error_f08
-SUBROUTINE MPI_Status_get_error_f08(status, error, ierror)
+SUBROUTINE MPI_Status_get_error_f08(status, err, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Status), INTENT(IN) :: status
-  INTEGER, INTENT(OUT) :: error
+  INTEGER, INTENT(OUT) :: err
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: FERRUM_MPI_STATUS_GET_ERROR
-  CALL FERRUM_MPI_STATUS_GET_ERROR(status, error, ierror)
+  CALL FERRUM_MPI_STATUS_GET_ERROR(status, err, ierror)
 END SUBROUTINE MPI_Status_get_error_f08
 
 ! Procedure PMPI_Status_get_error_f08
-SUBROUTINE PMPI_Status_get_error_f08(status, error, ierror)
+SUBROUTINE PMPI_Status_get_error_f08(status, err, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Status), INTENT(IN) :: status
-  INTEGER, INTENT(OUT) :: error
+  INTEGER, INTENT(OUT) :: err
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: PMPI_STATUS_GET_ERROR
-  CALL PMPI_STATUS_GET_ERROR(status, error, ierror)
+  CALL PMPI_STATUS_GET_ERROR(status, err, ierror)
 END SUBROUTINE PMPI_Status_get_error_f08
 
 ! Procedure MPI_Status_get_source_f08
@@ -3769,31 +3775,31 @@ SUBROUTINE PMPI_Testall_f08(count, array_of_requests, flag, array_of_statuses, i
 END SUBROUTINE PMPI_Testall_f08
 
 ! Procedure MPI_Testany_f08
-SUBROUTINE MPI_Testany_f08(count, array_of_requests, indx, flag, status, ierror)
+SUBROUTINE MPI_Testany_f08(count, array_of_requests, index, flag, status, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   INTEGER, INTENT(IN) :: count
   TYPE(MPI_Request), INTENT(INOUT) :: array_of_requests(count)
-  INTEGER, INTENT(OUT) :: indx
+  INTEGER, INTENT(OUT) :: index
   LOGICAL, INTENT(OUT) :: flag
   TYPE(MPI_Status) :: status
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: FERRUM_MPI_TESTANY
-  CALL FERRUM_MPI_TESTANY(count, array_of_requests, indx, flag, status, ierror)
+  CALL FERRUM_MPI_TESTANY(count, array_of_requests, index, flag, status, ierror)
 END SUBROUTINE MPI_Testany_f08
 
 ! Procedure PMPI_Testany_f08
-SUBROUTINE PMPI_Testany_f08(count, array_of_requests, indx, flag, status, ierror)
+SUBROUTINE PMPI_Testany_f08(count, array_of_requests, index, flag, status, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   INTEGER, INTENT(IN) :: count
   TYPE(MPI_Request), INTENT(INOUT) :: array_of_requests(count)
-  INTEGER, INTENT(OUT) :: indx
+  INTEGER, INTENT(OUT) :: index
   LOGICAL, INTENT(OUT) :: flag
   TYPE(MPI_Status) :: status
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: PMPI_TESTANY
-  CALL PMPI_TESTANY(count, array_of_requests, indx, flag, status, ierror)
+  CALL PMPI_TESTANY(count, array_of_requests, index, flag, status, ierror)
 END SUBROUTINE PMPI_Testany_f08
 
 ! Procedure MPI_Testsome_f08
@@ -3875,29 +3881,29 @@ SUBROUTINE PMPI_Waitall_f08(count, array_of_requests, array_of_statuses, ierror)
 END SUBROUTINE PMPI_Waitall_f08
 
 ! Procedure MPI_Waitany_f08
-SUBROUTINE MPI_Waitany_f08(count, array_of_requests, indx, status, ierror)
+SUBROUTINE MPI_Waitany_f08(count, array_of_requests, index, status, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   INTEGER, INTENT(IN) :: count
   TYPE(MPI_Request), INTENT(INOUT) :: array_of_requests(count)
-  INTEGER, INTENT(OUT) :: indx
+  INTEGER, INTENT(OUT) :: index
   TYPE(MPI_Status) :: status
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: FERRUM_MPI_WAITANY
-  CALL FERRUM_MPI_WAITANY(count, array_of_requests, indx, status, ierror)
+  CALL FERRUM_MPI_WAITANY(count, array_of_requests, index, status, ierror)
 END SUBROUTINE MPI_Waitany_f08
 
 ! Procedure PMPI_Waitany_f08
-SUBROUTINE PMPI_Waitany_f08(count, array_of_requests, indx, status, ierror)
+SUBROUTINE PMPI_Waitany_f08(count, array_of_requests, index, status, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   INTEGER, INTENT(IN) :: count
   TYPE(MPI_Request), INTENT(INOUT) :: array_of_requests(count)
-  INTEGER, INTENT(OUT) :: indx
+  INTEGER, INTENT(OUT) :: index
   TYPE(MPI_Status) :: status
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: PMPI_WAITANY
-  CALL PMPI_WAITANY(count, array_of_requests, indx, status, ierror)
+  CALL PMPI_WAITANY(count, array_of_requests, index, status, ierror)
 END SUBROUTINE PMPI_Waitany_f08
 
 ! Procedure MPI_Waitsome_f08

@@ -381,89 +381,89 @@ SUBROUTINE PMPI_Dist_graph_neighbors_count_f08(comm, indegree, outdegree, weight
 END SUBROUTINE PMPI_Dist_graph_neighbors_count_f08
 
 ! Procedure MPI_Graph_create_f08
-SUBROUTINE MPI_Graph_create_f08(comm_old, nnodes, indx, edges, reorder, comm_graph, ierror)
+SUBROUTINE MPI_Graph_create_f08(comm_old, nnodes, index, edges, reorder, comm_graph, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Comm), INTENT(IN) :: comm_old
   INTEGER, INTENT(IN) :: nnodes
-  INTEGER, INTENT(IN) :: indx(nnodes)
+  INTEGER, INTENT(IN) :: index(nnodes)
   INTEGER, INTENT(IN) :: edges(*)
   LOGICAL, INTENT(IN) :: reorder
   TYPE(MPI_Comm), INTENT(OUT) :: comm_graph
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: FERRUM_MPI_GRAPH_CREATE
-  CALL FERRUM_MPI_GRAPH_CREATE(comm_old, nnodes, indx, edges, reorder, comm_graph, ierror)
+  CALL FERRUM_MPI_GRAPH_CREATE(comm_old, nnodes, index, edges, reorder, comm_graph, ierror)
 END SUBROUTINE MPI_Graph_create_f08
 
 ! Procedure PMPI_Graph_create_f08
-SUBROUTINE PMPI_Graph_create_f08(comm_old, nnodes, indx, edges, reorder, comm_graph, ierror)
+SUBROUTINE PMPI_Graph_create_f08(comm_old, nnodes, index, edges, reorder, comm_graph, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Comm), INTENT(IN) :: comm_old
   INTEGER, INTENT(IN) :: nnodes
-  INTEGER, INTENT(IN) :: indx(nnodes)
+  INTEGER, INTENT(IN) :: index(nnodes)
   INTEGER, INTENT(IN) :: edges(*)
   LOGICAL, INTENT(IN) :: reorder
   TYPE(MPI_Comm), INTENT(OUT) :: comm_graph
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: PMPI_GRAPH_CREATE
-  CALL PMPI_GRAPH_CREATE(comm_old, nnodes, indx, edges, reorder, comm_graph, ierror)
+  CALL PMPI_GRAPH_CREATE(comm_old, nnodes, index, edges, reorder, comm_graph, ierror)
 END SUBROUTINE PMPI_Graph_create_f08
 
 ! Procedure MPI_Graph_get_f08
-SUBROUTINE MPI_Graph_get_f08(comm, maxindex, maxedges, indx, edges, ierror)
+SUBROUTINE MPI_Graph_get_f08(comm, maxindex, maxedges, index, edges, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Comm), INTENT(IN) :: comm
   INTEGER, INTENT(IN) :: maxindex
   INTEGER, INTENT(IN) :: maxedges
-  INTEGER, INTENT(OUT) :: indx(maxindex)
+  INTEGER, INTENT(OUT) :: index(maxindex)
   INTEGER, INTENT(OUT) :: edges(maxedges)
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: FERRUM_MPI_GRAPH_GET
-  CALL FERRUM_MPI_GRAPH_GET(comm, maxindex, maxedges, indx, edges, ierror)
+  CALL FERRUM_MPI_GRAPH_GET(comm, maxindex, maxedges, index, edges, ierror)
 END SUBROUTINE MPI_Graph_get_f08
 
 ! Procedure PMPI_Graph_get_f08
-SUBROUTINE PMPI_Graph_get_f08(comm, maxindex, maxedges, indx, edges, ierror)
+SUBROUTINE PMPI_Graph_get_f08(comm, maxindex, maxedges, index, edges, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Comm), INTENT(IN) :: comm
   INTEGER, INTENT(IN) :: maxindex
   INTEGER, INTENT(IN) :: maxedges
-  INTEGER, INTENT(OUT) :: indx(maxindex)
+  INTEGER, INTENT(OUT) :: index(maxindex)
   INTEGER, INTENT(OUT) :: edges(maxedges)
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: PMPI_GRAPH_GET
-  CALL PMPI_GRAPH_GET(comm, maxindex, maxedges, indx, edges, ierror)
+  CALL PMPI_GRAPH_GET(comm, maxindex, maxedges, index, edges, ierror)
 END SUBROUTINE PMPI_Graph_get_f08
 
 ! Procedure MPI_Graph_map_f08
-SUBROUTINE MPI_Graph_map_f08(comm, nnodes, indx, edges, newrank, ierror)
+SUBROUTINE MPI_Graph_map_f08(comm, nnodes, index, edges, newrank, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Comm), INTENT(IN) :: comm
   INTEGER, INTENT(IN) :: nnodes
-  INTEGER, INTENT(IN) :: indx(nnodes)
+  INTEGER, INTENT(IN) :: index(nnodes)
   INTEGER, INTENT(IN) :: edges(*)
   INTEGER, INTENT(OUT) :: newrank
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: FERRUM_MPI_GRAPH_MAP
-  CALL FERRUM_MPI_GRAPH_MAP(comm, nnodes, indx, edges, newrank, ierror)
+  CALL FERRUM_MPI_GRAPH_MAP(comm, nnodes, index, edges, newrank, ierror)
 END SUBROUTINE MPI_Graph_map_f08
 
 ! Procedure PMPI_Graph_map_f08
-SUBROUTINE PMPI_Graph_map_f08(comm, nnodes, indx, edges, newrank, ierror)
+SUBROUTINE PMPI_Graph_map_f08(comm, nnodes, index, edges, newrank, ierror)
   USE ferrum_mpi_types
   IMPLICIT NONE
   TYPE(MPI_Comm), INTENT(IN) :: comm
   INTEGER, INTENT(IN) :: nnodes
-  INTEGER, INTENT(IN) :: indx(nnodes)
+  INTEGER, INTENT(IN) :: index(nnodes)
   INTEGER, INTENT(IN) :: edges(*)
   INTEGER, INTENT(OUT) :: newrank
   INTEGER, OPTIONAL, INTENT(OUT) :: ierror
   EXTERNAL :: PMPI_GRAPH_MAP
-  CALL PMPI_GRAPH_MAP(comm, nnodes, indx, edges, newrank, ierror)
+  CALL PMPI_GRAPH_MAP(comm, nnodes, index, edges, newrank, ierror)
 END SUBROUTINE PMPI_Graph_map_f08
 
 ! Procedure MPI_Graph_neighbors_f08
