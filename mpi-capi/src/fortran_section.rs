@@ -116,7 +116,7 @@ pub unsafe extern "C" fn ferrum_section_datatype(
     let shape = unsafe { Shape::new(element, rank, dimensions) };
     let Some((process, count, datatype)) = described(count, datatype) else { return AS_IT_IS };
     let handle = datatype
-        .in_section(count, &shape.section())
+        .in_section(0, count, &shape.section())
         .and_then(|datatype| process.type_create(&mut process.engine.lock(), datatype));
     match handle {
         Ok(handle) => {
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn ferrum_section_room(
     // SAFETY: the caller's promise.
     let shape = unsafe { Shape::new(element, rank, dimensions) };
     let Some((_, count, datatype)) = described(count, datatype) else { return AS_IT_IS };
-    match shape.section().check_room(count, blocks.max(0) as u64, &datatype) {
+    match shape.section().check_room(0, count, blocks.max(0) as u64, &datatype) {
         Ok(()) => AS_IT_IS,
         Err(error) => refuse(error),
     }
@@ -209,17 +209,25 @@ pub unsafe extern "C" fn ferrum_section_state(
     });
 }
 
-/// The datatype of which one item is the buffer, if this thread has stated that the buffer is a section.
+/// The datatype of which one item at the address is the buffer, if this thread has stated that the buffer is a section.
 #[inline]
-fn in_stated(name: &'static str, address: *const c_void, count: u64, datatype: &Datatype) -> Result<Option<Datatype>> {
+fn in_stated(
+    name: &'static str,
+    (address, start): (*const c_void, i64),
+    count: u64,
+    datatype: &Datatype,
+) -> Result<Option<Datatype>> {
     // A thread sees its own statements.
-    if STATEMENTS.load(Ordering::Relaxed) == 0 { Ok(None) } else { find_stated(name, address, count, datatype) }
+    if STATEMENTS.load(Ordering::Relaxed) == 0 {
+        return Ok(None);
+    }
+    find_stated(name, (address, start), count, datatype)
 }
 
 #[cold]
 fn find_stated(
     name: &'static str,
-    address: *const c_void,
+    (address, start): (*const c_void, i64),
     count: u64,
     datatype: &Datatype,
 ) -> Result<Option<Datatype>> {
@@ -229,10 +237,8 @@ fn find_stated(
     }
     STATED.with_borrow(|stated| {
         let is_it = |it: &&Statement| it.address == address.addr() && it.parameter.to_bytes() == name.as_bytes();
-        let found = stated.iter().find(is_it);
-        found
-            .map(|it| datatype.in_section(count, &it.shape.section()).map_err(|error| error.arg(name, &"a section")))
-            .transpose()
+        let in_section = |it: &Statement| datatype.in_section(start, count, &it.shape.section());
+        stated.iter().find(is_it).map(in_section).transpose()
     })
 }
 
@@ -245,10 +251,7 @@ pub fn send_buffer(
     count: u64,
     datatype: &Datatype,
 ) -> Result<SendBuf<'static>> {
-    match in_stated(name, address, count, datatype)? {
-        Some(made) => cx.send_buffer(name, address, 1, &made),
-        None => cx.send_buffer(name, address, count, datatype),
-    }
+    send_block(cx, name, (address, 0), count, datatype)
 }
 
 /// [`CallContext::recv_buffer`] of a buffer that may be a section.
@@ -260,8 +263,35 @@ pub fn recv_buffer(
     count: u64,
     datatype: &Datatype,
 ) -> Result<RecvBuf<'static>> {
-    match in_stated(name, address, count, datatype)? {
+    recv_block(cx, name, (address, 0), count, datatype)
+}
+
+/// [`CallContext::send_buffer`] of a block, so many bytes behind the beginning of a buffer that may be a section.
+#[inline]
+pub fn send_block(
+    cx: &CallContext,
+    name: &'static str,
+    (address, start): (*const c_void, i64),
+    count: u64,
+    datatype: &Datatype,
+) -> Result<SendBuf<'static>> {
+    match in_stated(name, (address, start), count, datatype)? {
+        Some(made) => cx.send_buffer(name, address, 1, &made),
+        None => cx.send_buffer(name, address.wrapping_byte_offset(start as isize), count, datatype),
+    }
+}
+
+/// [`CallContext::recv_buffer`] of a block, as [`send_block`].
+#[inline]
+pub fn recv_block(
+    cx: &CallContext,
+    name: &'static str,
+    (address, start): (*mut c_void, i64),
+    count: u64,
+    datatype: &Datatype,
+) -> Result<RecvBuf<'static>> {
+    match in_stated(name, (address.cast_const(), start), count, datatype)? {
         Some(made) => cx.recv_buffer(name, address, 1, &made),
-        None => cx.recv_buffer(name, address, count, datatype),
+        None => cx.recv_buffer(name, address.wrapping_byte_offset(start as isize), count, datatype),
     }
 }

@@ -35,19 +35,25 @@ impl Section<'_> {
         (bytes <= isize::MAX as u64).then_some(bytes)
     }
 
-    /// Checks that `count` elements of a type need no more memory than the section has. `blocks` times as many follow
-    /// each other. Errors: `MPI_ERR_COUNT`, with both numbers.
-    pub fn check_room(&self, count: u64, blocks: u64, datatype: &Datatype) -> Result<()> {
+    /// Checks that `count` elements of a type, which begin `start` bytes behind the first element, need no more memory
+    /// than the section has. `blocks` times as many follow each other. Errors: `MPI_ERR_COUNT`, with both numbers.
+    pub fn check_room(&self, start: i64, count: u64, blocks: u64, datatype: &Datatype) -> Result<()> {
         let all = count.saturating_mul(blocks);
         if all == 0 || datatype.size() == 0 {
             return Ok(());
         }
         let (room, span) = (self.bytes().unwrap_or(0), datatype.span(all));
         let low = datatype.lowest_byte(if span <= isize::MAX as u64 { all } else { 1 });
+        let low = low.saturating_add(start);
         if low < 0 {
             return Err(outside(self, room, format!("data {} bytes before its first element", low.unsigned_abs())));
         }
         let end = span.saturating_add(low.unsigned_abs());
+        if end > room && start > 0 {
+            let what =
+                format!("{count} items of the datatype from byte {start} on, which end {end} bytes from its beginning");
+            return Err(outside(self, room, what));
+        }
         if end > room {
             let parts = if blocks == 1 { String::new() } else { format!("{blocks} parts of ") };
             return Err(outside(self, room, format!("{parts}{count} items of the datatype, {end} bytes in all")));
@@ -181,17 +187,19 @@ fn byte() -> &'static Datatype {
 }
 
 impl Datatype {
-    /// `count` elements of this type, in the elements of a section one after the other instead of contiguous memory. The
-    /// new type is committed. Errors: those of [`Section::check_room`], and of the other constructors.
-    pub fn in_section(&self, count: u64, section: &Section<'_>) -> Result<Datatype> {
-        section.check_room(count, 1, self)?;
+    /// `count` elements of this type, `start` bytes behind the first element of a section and in its elements one after
+    /// the other instead of contiguous memory. The new type is committed. Errors: those of [`Section::check_room`], and
+    /// of the other constructors.
+    pub fn in_section(&self, start: i64, count: u64, section: &Section<'_>) -> Result<Datatype> {
+        section.check_room(start, count, 1, self)?;
         let Some(bytes) = self.bytes_of(count).filter(|bytes| *bytes > 0) else {
             return Ok(Datatype::contiguous(0, self, Form::Large)?.committed());
         };
         let (element, extent) = (section.element, self.extent().unsigned_abs());
         let mut parts = Parts::default();
         let (low, end) = (self.true_lower_bound(), self.true_lower_bound() + self.true_extent());
-        if self.extent() > 0 && element.is_multiple_of(extent) && low >= 0 && end <= self.extent() {
+        let whole_items = self.extent() > 0 && element.is_multiple_of(extent) && low >= 0 && end <= self.extent();
+        if whole_items && start == 0 {
             // An element holds whole items.
             let each = element / extent;
             let body = Datatype::contiguous(each, self, Form::Large)?;
@@ -205,7 +213,7 @@ impl Datatype {
         let body = Datatype::contiguous(element, byte(), Form::Large)?;
         let mut result = Ok(());
         self.each_run(0, bytes, |at, length| {
-            result = parts.push_bytes(section, &body, at as u64, length);
+            result = parts.push_bytes(section, &body, (at + start) as u64, length);
             result.is_ok()
         });
         result?;
@@ -257,13 +265,16 @@ mod tests {
             let section = Section { element: 4, dimensions };
             for datatype in [int, of(MPI_2INT), &vector, &backwards, &many, &wide, byte()] {
                 for count in [0, 1, 2, 3, 7, 11, 14, 33, 50, 100, 400] {
-                    let fits = section.check_room(count, 1, datatype).is_ok();
-                    let made = datatype.in_section(count, &section);
+                    let fits = section.check_room(0, count, 1, datatype).is_ok();
+                    let made = datatype.in_section(0, count, &section);
                     assert_eq!(made.is_ok(), fits);
                     let Ok(made) = made else { continue };
                     assert_eq!(bytes_of(&made, 1), expected(datatype, count, &section), "{count} in {dimensions:?}");
                     assert_eq!(made.basic_elements(), datatype.basic_elements() * count);
                     assert_eq!(made.only_type(), datatype.only_type().filter(|_| count > 0));
+                    let Ok(behind) = datatype.in_section(6, count, &section) else { continue };
+                    let shifted = Datatype::hindexed(&[count as i64], &[6], datatype, Form::Small).expect("a type");
+                    assert_eq!(bytes_of(&behind, 1), expected(&shifted, 1, &section), "{count} behind 6 bytes");
                 }
             }
         }
@@ -272,21 +283,21 @@ mod tests {
     #[test]
     fn data_that_the_section_does_not_have_are_an_error_with_both_numbers() {
         let section = Section { element: 4, dimensions: &[(5, 8)] };
-        let error = of(MPI_INT).in_section(6, &section).expect_err("too many");
+        let error = of(MPI_INT).in_section(0, 6, &section).expect_err("too many");
         assert_eq!(error.class(), MPI_ERR_COUNT);
         let text = error.to_string();
         assert!(text.contains("5 elements of 4 bytes, 20 bytes in all") && text.contains("24 bytes"), "{text}");
-        assert!(section.check_room(2, 3, of(MPI_INT)).is_err());
-        assert!(section.check_room(u64::MAX / 2, 2, of(MPI_INT)).is_err());
+        assert!(section.check_room(0, 2, 3, of(MPI_INT)).is_err());
+        assert!(section.check_room(0, u64::MAX / 2, 2, of(MPI_INT)).is_err());
         let before = Datatype::hindexed(&[1], &[-4], of(MPI_INT), Form::Small).expect("a type").committed();
-        assert!(before.in_section(1, &section).expect_err("before").to_string().contains("4 bytes before"));
+        assert!(before.in_section(0, 1, &section).expect_err("before").to_string().contains("4 bytes before"));
     }
 
     #[test]
     fn long_sections_need_little_memory() {
         let section = Section { element: 4, dimensions: &[(1 << 30, 8), (1 << 20, 1 << 40)] };
-        let made = byte().in_section(1 << 50, &section).expect("a type");
+        let made = byte().in_section(0, 1 << 50, &section).expect("a type");
         assert_eq!(made.size(), 1 << 50);
-        assert_eq!(of(MPI_2INT).in_section(1 << 40, &section).err().map(|error| error.class()), None);
+        assert_eq!(of(MPI_2INT).in_section(0, 1 << 40, &section).err().map(|error| error.class()), None);
     }
 }

@@ -14,6 +14,7 @@ use super::coll_blocks::{Blocks, RECVS, SENDS, Types};
 use super::coll_number::Number;
 use crate::call_context::{CallContext, CommView, TypeRef};
 use crate::check;
+use crate::fortran_section;
 
 /// The arguments of a collective operation, checked.
 pub struct Arguments {
@@ -88,7 +89,10 @@ impl Side<*const c_void> {
     /// The buffer of the data for `blocks` processes.
     pub fn send(&self, cx: &CallContext, blocks: u32) -> Result<Buffers<SendBuf<'static>>> {
         let (count, datatype) = self.described(cx, blocks)?;
-        Ok(Buffers::Whole { buffer: cx.send_buffer(self.names[0], self.buffer, count, &datatype)?, blocks })
+        Ok(Buffers::Whole {
+            buffer: fortran_section::send_buffer(cx, self.names[0], self.buffer, count, &datatype)?,
+            blocks,
+        })
     }
 
     /// The root's own block of a gather.
@@ -115,7 +119,10 @@ impl Side<*mut c_void> {
     /// The buffer for the data of `blocks` processes.
     pub fn recv(&self, cx: &CallContext, blocks: u32) -> Result<Buffers<RecvBuf<'static>>> {
         let (count, datatype) = self.described(cx, blocks)?;
-        Ok(Buffers::Whole { buffer: cx.recv_buffer(self.names[0], self.buffer, count, &datatype)?, blocks })
+        Ok(Buffers::Whole {
+            buffer: fortran_section::recv_buffer(cx, self.names[0], self.buffer, count, &datatype)?,
+            blocks,
+        })
     }
 }
 
@@ -171,7 +178,8 @@ pub fn bcast_buffer<C: Number>(
         return Ok(None);
     }
     let count = check::count("count", count.wide())?;
-    cx.recv_buffer("buffer", buffer, count, cx.borrowed_datatype("datatype", datatype)?).map(Some)
+    let datatype = cx.borrowed_datatype("datatype", datatype)?;
+    fortran_section::recv_buffer(cx, "buffer", buffer, count, datatype).map(Some)
 }
 
 /// Of a broadcast.

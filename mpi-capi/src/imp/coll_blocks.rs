@@ -13,6 +13,7 @@ use mpi_errors::{Error, Result};
 use super::coll_number::Number;
 use crate::call_context::{CallContext, TypeRef};
 use crate::check;
+use crate::fortran_section;
 
 /// The names of the arguments for the blocks that are sent: of the buffer, the counts and the types.
 pub const SENDS: [&str; 4] = ["sendbuf", "sendcounts", "sendtype", "sendtypes"];
@@ -67,14 +68,14 @@ impl<'a, C: Number, D: Number> Blocks<'a, C, D> {
     /// The buffers to send from.
     pub fn send(&self, cx: &CallContext, base: *const c_void) -> Result<Buffers<SendBuf<'static>>> {
         self.each(cx, base, SendBuf::empty, |start, count, datatype| {
-            cx.send_buffer(self.names[0], start, count, datatype)
+            fortran_section::send_block(cx, self.names[0], (base, start), count, datatype)
         })
     }
 
     /// The buffers to receive into.
     pub fn recv(&self, cx: &CallContext, base: *mut c_void) -> Result<Buffers<RecvBuf<'static>>> {
         self.each(cx, base, RecvBuf::empty, |start, count, datatype| {
-            cx.recv_buffer(self.names[0], start.cast_mut(), count, datatype)
+            fortran_section::recv_block(cx, self.names[0], (base, start), count, datatype)
         })
     }
 
@@ -83,7 +84,7 @@ impl<'a, C: Number, D: Number> Blocks<'a, C, D> {
         cx: &CallContext,
         base: *const c_void,
         empty: impl Fn() -> B,
-        make: impl Fn(*const c_void, u64, &TypeRef) -> Result<B>,
+        make: impl Fn(i64, u64, &TypeRef) -> Result<B>,
     ) -> Result<Buffers<B>> {
         let one = match self.types {
             TypeList::One(datatype) => Some(cx.datatype(self.names[2], datatype)?),
@@ -112,7 +113,7 @@ impl<'a, C: Number, D: Number> Blocks<'a, C, D> {
             }
             let displacement = self.displacements[index].wide();
             let bytes = displacement.checked_mul(unit).ok_or_else(|| self.too_far(displacement))?;
-            make(base.wrapping_byte_offset(bytes as isize), count, datatype)
+            make(bytes, count, datatype)
         };
         let blocks = (0..self.counts.len()).map(|index| block(index).map_err(|error: Error| error.in_element(index)));
         Ok(Buffers::Each(blocks.collect::<Result<_>>()?))

@@ -82,8 +82,8 @@ FERRUM_BODY void body_Allgather_init(__typeof__(MPI_Allgather_init) *call, CFI_c
     const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -119,8 +119,8 @@ FERRUM_BODY void body_Allgather_init_c(__typeof__(MPI_Allgather_init_c) *call, C
     const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -159,7 +159,7 @@ FERRUM_BODY void body_Allgatherv(__typeof__(MPI_Allgatherv) *call, CFI_cdesc_t *
     struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
     if (!ferrum_is_contiguous(sendbuf))
         ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
@@ -196,7 +196,7 @@ FERRUM_BODY void body_Allgatherv_c(__typeof__(MPI_Allgatherv_c) *call, CFI_cdesc
     struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
     if (!ferrum_is_contiguous(sendbuf))
         ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
@@ -231,8 +231,8 @@ FERRUM_BODY void body_Allgatherv_init(__typeof__(MPI_Allgatherv_init) *call, CFI
     const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -269,8 +269,8 @@ FERRUM_BODY void body_Allgatherv_init_c(__typeof__(MPI_Allgatherv_init_c) *call,
     const MPI_Aint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -520,8 +520,8 @@ FERRUM_BODY void body_Alltoall_init(__typeof__(MPI_Alltoall_init) *call, CFI_cde
     const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -557,8 +557,8 @@ FERRUM_BODY void body_Alltoall_init_c(__typeof__(MPI_Alltoall_init_c) *call, CFI
     const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -594,8 +594,8 @@ FERRUM_BODY void body_Alltoallv(__typeof__(MPI_Alltoallv) *call, CFI_cdesc_t *se
     const MPI_Fint *sdispls, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
@@ -630,8 +630,8 @@ FERRUM_BODY void body_Alltoallv_c(__typeof__(MPI_Alltoallv_c) *call, CFI_cdesc_t
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
@@ -666,8 +666,8 @@ FERRUM_BODY void body_Alltoallv_init(__typeof__(MPI_Alltoallv_init) *call, CFI_c
     const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -704,8 +704,8 @@ FERRUM_BODY void body_Alltoallv_init_c(__typeof__(MPI_Alltoallv_init_c) *call, C
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -741,10 +741,10 @@ FERRUM_BODY void body_Alltoallw(__typeof__(MPI_Alltoallw) *call, CFI_cdesc_t *se
     const MPI_Fint *sdispls, const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
@@ -791,10 +791,10 @@ FERRUM_BODY void body_Alltoallw_c(__typeof__(MPI_Alltoallw_c) *call, CFI_cdesc_t
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
@@ -841,10 +841,10 @@ FERRUM_BODY void body_Alltoallw_init(__typeof__(MPI_Alltoallw_init) *call, CFI_c
     const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
     MPI_Request c_request = 0;
@@ -893,10 +893,10 @@ FERRUM_BODY void body_Alltoallw_init_c(__typeof__(MPI_Alltoallw_init_c) *call, C
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
     MPI_Request c_request = 0;
@@ -1002,7 +1002,7 @@ FERRUM_BODY void body_Bcast_init(__typeof__(MPI_Bcast_init) *call, CFI_cdesc_t *
     const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buffer_section = ferrum_contiguous(buffer);
+    struct ferrum_section buffer_section = ferrum_stated(buffer, "buffer");
     MPI_Request c_request = 0;
     int error, refused = buffer_section.is_refused;
     if (!refused) {
@@ -1033,7 +1033,7 @@ FERRUM_BODY void body_Bcast_init_c(__typeof__(MPI_Bcast_init_c) *call, CFI_cdesc
     const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section buffer_section = ferrum_contiguous(buffer);
+    struct ferrum_section buffer_section = ferrum_stated(buffer, "buffer");
     MPI_Request c_request = 0;
     int error, refused = buffer_section.is_refused;
     if (!refused) {
@@ -1278,8 +1278,8 @@ FERRUM_BODY void body_Gather_init(__typeof__(MPI_Gather_init) *call, CFI_cdesc_t
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1316,8 +1316,8 @@ FERRUM_BODY void body_Gather_init_c(__typeof__(MPI_Gather_init_c) *call, CFI_cde
     const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1356,7 +1356,7 @@ FERRUM_BODY void body_Gatherv(__typeof__(MPI_Gatherv) *call, CFI_cdesc_t *sendbu
     struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
     if (!ferrum_is_contiguous(sendbuf))
         ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
@@ -1393,7 +1393,7 @@ FERRUM_BODY void body_Gatherv_c(__typeof__(MPI_Gatherv_c) *call, CFI_cdesc_t *se
     struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
     if (!ferrum_is_contiguous(sendbuf))
         ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
@@ -1428,8 +1428,8 @@ FERRUM_BODY void body_Gatherv_init(__typeof__(MPI_Gatherv_init) *call, CFI_cdesc
     const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1466,8 +1466,8 @@ FERRUM_BODY void body_Gatherv_init_c(__typeof__(MPI_Gatherv_init_c) *call, CFI_c
     const MPI_Aint *displs, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1503,8 +1503,8 @@ FERRUM_BODY void body_Iallgather(__typeof__(MPI_Iallgather) *call, CFI_cdesc_t *
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1540,8 +1540,8 @@ FERRUM_BODY void body_Iallgather_c(__typeof__(MPI_Iallgather_c) *call, CFI_cdesc
     const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1577,8 +1577,8 @@ FERRUM_BODY void body_Iallgatherv(__typeof__(MPI_Iallgatherv) *call, CFI_cdesc_t
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
     const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1614,8 +1614,8 @@ FERRUM_BODY void body_Iallgatherv_c(__typeof__(MPI_Iallgatherv_c) *call, CFI_cde
     const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
     const MPI_Aint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1717,8 +1717,8 @@ FERRUM_BODY void body_Ialltoall(__typeof__(MPI_Ialltoall) *call, CFI_cdesc_t *se
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1752,8 +1752,8 @@ FERRUM_BODY void body_Ialltoall_c(__typeof__(MPI_Ialltoall_c) *call, CFI_cdesc_t
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1789,8 +1789,8 @@ FERRUM_BODY void body_Ialltoallv(__typeof__(MPI_Ialltoallv) *call, CFI_cdesc_t *
     const MPI_Fint *sdispls, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1827,8 +1827,8 @@ FERRUM_BODY void body_Ialltoallv_c(__typeof__(MPI_Ialltoallv_c) *call, CFI_cdesc
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1864,10 +1864,10 @@ FERRUM_BODY void body_Ialltoallw(__typeof__(MPI_Ialltoallw) *call, CFI_cdesc_t *
     const MPI_Fint *sdispls, const MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
     MPI_Request c_request = 0;
@@ -1916,10 +1916,10 @@ FERRUM_BODY void body_Ialltoallw_c(__typeof__(MPI_Ialltoallw_c) *call, CFI_cdesc
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_peers(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_peers(ferrum_comm(*comm)), few_recvtypes);
     MPI_Request c_request = 0;
@@ -1966,7 +1966,7 @@ void ferrum_f08_pmpi_ialltoallw_c(CFI_cdesc_t *sendbuf, const MPI_Count *sendcou
 FERRUM_BODY void body_Ibcast(__typeof__(MPI_Ibcast) *call, CFI_cdesc_t *buffer, const MPI_Fint *count,
     const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buffer_section = ferrum_contiguous(buffer);
+    struct ferrum_section buffer_section = ferrum_stated(buffer, "buffer");
     MPI_Request c_request = 0;
     int error, refused = buffer_section.is_refused;
     if (!refused) {
@@ -1995,7 +1995,7 @@ void ferrum_f08_pmpi_ibcast(CFI_cdesc_t *buffer, const MPI_Fint *count, const MP
 FERRUM_BODY void body_Ibcast_c(__typeof__(MPI_Ibcast_c) *call, CFI_cdesc_t *buffer, const MPI_Count *count,
     const MPI_Fint *datatype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section buffer_section = ferrum_contiguous(buffer);
+    struct ferrum_section buffer_section = ferrum_stated(buffer, "buffer");
     MPI_Request c_request = 0;
     int error, refused = buffer_section.is_refused;
     if (!refused) {
@@ -2091,8 +2091,8 @@ FERRUM_BODY void body_Igather(__typeof__(MPI_Igather) *call, CFI_cdesc_t *sendbu
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2128,8 +2128,8 @@ FERRUM_BODY void body_Igather_c(__typeof__(MPI_Igather_c) *call, CFI_cdesc_t *se
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2165,8 +2165,8 @@ FERRUM_BODY void body_Igatherv(__typeof__(MPI_Igatherv) *call, CFI_cdesc_t *send
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *displs,
     const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2202,8 +2202,8 @@ FERRUM_BODY void body_Igatherv_c(__typeof__(MPI_Igatherv_c) *call, CFI_cdesc_t *
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
     const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2511,8 +2511,8 @@ FERRUM_BODY void body_Iscatter(__typeof__(MPI_Iscatter) *call, CFI_cdesc_t *send
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2548,8 +2548,8 @@ FERRUM_BODY void body_Iscatter_c(__typeof__(MPI_Iscatter_c) *call, CFI_cdesc_t *
     const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2585,8 +2585,8 @@ FERRUM_BODY void body_Iscatterv(__typeof__(MPI_Iscatterv) *call, CFI_cdesc_t *se
     const MPI_Fint *displs, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2623,8 +2623,8 @@ FERRUM_BODY void body_Iscatterv_c(__typeof__(MPI_Iscatterv_c) *call, CFI_cdesc_t
     const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -3385,8 +3385,8 @@ FERRUM_BODY void body_Scatter_init(__typeof__(MPI_Scatter_init) *call, CFI_cdesc
     const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -3423,8 +3423,8 @@ FERRUM_BODY void body_Scatter_init_c(__typeof__(MPI_Scatter_init_c) *call, CFI_c
     const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -3460,9 +3460,7 @@ FERRUM_BODY void body_Scatterv(__typeof__(MPI_Scatterv) *call, CFI_cdesc_t *send
     const MPI_Fint *displs, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
-    if (!ferrum_is_contiguous(sendbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
-        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *recvcount, ferrum_type(*recvtype), 1);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
     if (!ferrum_is_contiguous(recvbuf))
         ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype), 1);
@@ -3499,9 +3497,7 @@ FERRUM_BODY void body_Scatterv_c(__typeof__(MPI_Scatterv_c) *call, CFI_cdesc_t *
     const MPI_Aint *displs, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
-    if (!ferrum_is_contiguous(sendbuf) && ferrum_is_root(ferrum_comm(*comm), *root))
-        ferrum_section_copy(&sendbuf_section, sendbuf, 0, *recvcount, ferrum_type(*recvtype), 1);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     struct ferrum_section recvbuf_section = ferrum_addressed(recvbuf);
     if (!ferrum_is_contiguous(recvbuf))
         ferrum_section_copy(&recvbuf_section, recvbuf, 1, *recvcount, ferrum_type(*recvtype), 1);
@@ -3539,8 +3535,8 @@ FERRUM_BODY void body_Scatterv_init(__typeof__(MPI_Scatterv_init) *call, CFI_cde
     const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -3577,8 +3573,8 @@ FERRUM_BODY void body_Scatterv_init_c(__typeof__(MPI_Scatterv_init_c) *call, CFI
     const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {

@@ -8,8 +8,8 @@ FERRUM_BODY void body_Ineighbor_allgather(__typeof__(MPI_Ineighbor_allgather) *c
     const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -45,8 +45,8 @@ FERRUM_BODY void body_Ineighbor_allgather_c(__typeof__(MPI_Ineighbor_allgather_c
     const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -82,8 +82,8 @@ FERRUM_BODY void body_Ineighbor_allgatherv(__typeof__(MPI_Ineighbor_allgatherv) 
     const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -119,8 +119,8 @@ FERRUM_BODY void body_Ineighbor_allgatherv_c(__typeof__(MPI_Ineighbor_allgatherv
     const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
     const MPI_Aint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -156,8 +156,8 @@ FERRUM_BODY void body_Ineighbor_alltoall(__typeof__(MPI_Ineighbor_alltoall) *cal
     const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -193,8 +193,8 @@ FERRUM_BODY void body_Ineighbor_alltoall_c(__typeof__(MPI_Ineighbor_alltoall_c) 
     const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -231,8 +231,8 @@ FERRUM_BODY void body_Ineighbor_alltoallv(__typeof__(MPI_Ineighbor_alltoallv) *c
     const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -269,8 +269,8 @@ FERRUM_BODY void body_Ineighbor_alltoallv_c(__typeof__(MPI_Ineighbor_alltoallv_c
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -307,10 +307,10 @@ FERRUM_BODY void body_Ineighbor_alltoallw(__typeof__(MPI_Ineighbor_alltoallw) *c
     const MPI_Fint *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_destinations(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_sources(ferrum_comm(*comm)), few_recvtypes);
     MPI_Request c_request = 0;
@@ -359,10 +359,10 @@ FERRUM_BODY void body_Ineighbor_alltoallw_c(__typeof__(MPI_Ineighbor_alltoallw_c
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_destinations(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_sources(ferrum_comm(*comm)), few_recvtypes);
     MPI_Request c_request = 0;
@@ -488,8 +488,8 @@ FERRUM_BODY void body_Neighbor_allgather_init(__typeof__(MPI_Neighbor_allgather_
     const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -525,8 +525,8 @@ FERRUM_BODY void body_Neighbor_allgather_init_c(__typeof__(MPI_Neighbor_allgathe
     const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -565,7 +565,7 @@ FERRUM_BODY void body_Neighbor_allgatherv(__typeof__(MPI_Neighbor_allgatherv) *c
     struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
     if (!ferrum_is_contiguous(sendbuf))
         ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
@@ -602,7 +602,7 @@ FERRUM_BODY void body_Neighbor_allgatherv_c(__typeof__(MPI_Neighbor_allgatherv_c
     struct ferrum_section sendbuf_section = ferrum_addressed(sendbuf);
     if (!ferrum_is_contiguous(sendbuf))
         ferrum_section_copy(&sendbuf_section, sendbuf, 0, *sendcount, ferrum_type(*sendtype), 1);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, *sendcount, ferrum_type(*sendtype), recvbuf_section.address, recvcounts,
@@ -637,8 +637,8 @@ FERRUM_BODY void body_Neighbor_allgatherv_init(__typeof__(MPI_Neighbor_allgather
     const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -675,8 +675,8 @@ FERRUM_BODY void body_Neighbor_allgatherv_init_c(__typeof__(MPI_Neighbor_allgath
     const MPI_Count *recvcounts, const MPI_Aint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -792,8 +792,8 @@ FERRUM_BODY void body_Neighbor_alltoall_init(__typeof__(MPI_Neighbor_alltoall_in
     const MPI_Fint *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -829,8 +829,8 @@ FERRUM_BODY void body_Neighbor_alltoall_init_c(__typeof__(MPI_Neighbor_alltoall_
     const MPI_Count *sendcount, const MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -867,8 +867,8 @@ FERRUM_BODY void body_Neighbor_alltoallv(__typeof__(MPI_Neighbor_alltoallv) *cal
     const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
@@ -903,8 +903,8 @@ FERRUM_BODY void body_Neighbor_alltoallv_c(__typeof__(MPI_Neighbor_alltoallv_c) 
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, sendcounts, sdispls, ferrum_type(*sendtype), recvbuf_section.address,
@@ -939,8 +939,8 @@ FERRUM_BODY void body_Neighbor_alltoallv_init(__typeof__(MPI_Neighbor_alltoallv_
     const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -978,8 +978,8 @@ FERRUM_BODY void body_Neighbor_alltoallv_init_c(__typeof__(MPI_Neighbor_alltoall
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1018,10 +1018,10 @@ FERRUM_BODY void body_Neighbor_alltoallw(__typeof__(MPI_Neighbor_alltoallw) *cal
     const MPI_Fint *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_destinations(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_sources(ferrum_comm(*comm)), few_recvtypes);
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
@@ -1068,10 +1068,10 @@ FERRUM_BODY void body_Neighbor_alltoallw_c(__typeof__(MPI_Neighbor_alltoallw_c) 
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_destinations(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_sources(ferrum_comm(*comm)), few_recvtypes);
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
@@ -1118,10 +1118,10 @@ FERRUM_BODY void body_Neighbor_alltoallw_init(__typeof__(MPI_Neighbor_alltoallw_
     const MPI_Fint *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_destinations(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_sources(ferrum_comm(*comm)), few_recvtypes);
     MPI_Request c_request = 0;
@@ -1171,10 +1171,10 @@ FERRUM_BODY void body_Neighbor_alltoallw_init_c(__typeof__(MPI_Neighbor_alltoall
     const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
     MPI_Datatype few_sendtypes[FERRUM_FEW];
     MPI_Datatype *c_sendtypes = ferrum_type_list(sendtypes, ferrum_buffer(sendbuf->base_addr) == MPI_IN_PLACE ? 0 : ferrum_destinations(ferrum_comm(*comm)), few_sendtypes);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Datatype few_recvtypes[FERRUM_FEW];
     MPI_Datatype *c_recvtypes = ferrum_type_list(recvtypes, ferrum_sources(ferrum_comm(*comm)), few_recvtypes);
     MPI_Request c_request = 0;

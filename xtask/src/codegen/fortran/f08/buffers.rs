@@ -2,8 +2,9 @@
 //!
 //! A buffer that a call describes by one count and one datatype gets a datatype that describes the section (`Described`). A
 //! buffer that the call has finished with when it returns is copied (`Copied`), where its arguments state how much of it
-//! is used. Partitions, and elements that the call describes by a predefined datatype alone, are stated to the library
-//! (`Stated`): the implementations of these calls read it (`mpi-capi/src/fortran_section.rs`). Every other buffer must be
+//! is used. Partitions, elements that the call describes by a predefined datatype alone, and buffers of collective operations
+//! with lists of counts or that do not block are stated to the library (`Stated`): the implementations of these calls read
+//! it (`mpi-capi/src/fortran_section.rs`). Reductions of these forms need elements in contiguous memory. Every other buffer must be
 //! contiguous (`Contiguous`), unless the call takes its address alone (`Address`). Invariant: the use follows from the
 //! parameters. Not here: the C code that does it (`mpi-capi/fortran/f08`).
 
@@ -83,6 +84,12 @@ fn use_of(spec: &Spec, function: &Function, place: usize) -> Result<Use> {
     if counted && !lists && !COLLECTIVE.contains(&function.chapter.as_str()) {
         return Ok(Use::Described);
     }
+    let listed = (place..all.len()).find(|at| is_count(&all[*at])).is_some_and(|at| all[at].value("len").is_some());
+    let collective = COLLECTIVE.contains(&function.chapter.as_str());
+    let moves = collective && !all.iter().any(|each| each.kind == "OPERATION");
+    if moves && (outlives || listed) {
+        return Ok(Use::Stated);
+    }
     if outlives {
         let is_stated = all.iter().any(|each| each.kind == "PARTITION") || parameter.kind == "RAW_BUFFER" && is_typed;
         // Other arguments state how much memory there is.
@@ -152,8 +159,12 @@ mod tests {
             ("Allreduce", 0, copied("count", "ferrum_type(*datatype)")),
             ("Pack", 3, copied("outsize", "MPI_BYTE")),
             ("Reduce_local", 1, copied("count", "ferrum_type(*datatype)")),
-            // A list of counts states no room.
-            ("Alltoallv", 0, Use::Contiguous),
+            ("Alltoallv", 0, Use::Stated),
+            ("Igather", 3, Use::Stated),
+            ("Neighbor_alltoallw", 4, Use::Stated),
+            ("Allgatherv", 0, copied("sendcount", "ferrum_type(*sendtype)")),
+            ("Allgatherv", 3, Use::Stated),
+            ("Reduce_scatter", 0, Use::Contiguous),
             ("Iallreduce", 0, Use::Contiguous),
             ("Fetch_and_op", 1, Use::Stated),
             ("Psend_init", 0, Use::Stated),
