@@ -3,8 +3,12 @@
 //! - [`op`]: reduction operations and their kernels.
 //! - [`Collectives`]: the collective calls of one process; one file for each group of them (`barrier`, `bcast`,
 //!   `reduce`, `allreduce`, `gather`, `scatter`, `allgather`, `alltoall`).
-//! - `link`: messages between the processes of one collective call. `missing_buffer`: errors about absent buffers.
-//! - `partial`: a partial result of a reduction. `scratch`: aligned memory. `split`: long reductions, split among all.
+//!   Further groups: `reduce_scatter`, `scan`, `neighbor`, and `inter` for intercommunicators.
+//! - `steps`: what an algorithm consists of. `run`: steps carried out at once. `record`, `schedule`, `start`: steps kept
+//!   for calls that do not block. `memory`: what steps work on. `shape`, `dispatch`: the steps of a call. `reducing`: what
+//!   the reductions share.
+//! - `call`: a call of any operation. `link`: messages of a blocking call. `missing_buffer`: errors about absent buffers.
+//! - `scratch`: aligned memory. `split`: long reductions, split among all.
 //! - `agreement`: checks that the processes of a call make the same call.
 //! - `plan`: the choice of an algorithm by size and number of processes.
 //! - `algorithms`: variables of the algorithms chosen.

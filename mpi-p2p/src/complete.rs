@@ -60,7 +60,10 @@ impl Engine {
         let state = self.state.get_mut(guard);
         let taken = state.core.take_if_done(request).ok_or_else(|| no_such_request(request))?;
         match taken {
-            None => state.core.instruments.failed_tests.incr(),
+            None => {
+                state.core.instruments.failed_tests.incr();
+                self.yield_if_crowded(guard);
+            }
             Some(mut completion) if completion.has_callbacks() => {
                 self.end_generalized(guard, request, &mut completion);
                 return Ok(Some(completion));
@@ -201,6 +204,7 @@ impl Engine {
         let done = |request: &Handle| *request == NULL || matches!(core.status_if_done(*request), Some(Some(_)));
         if !requests.iter().all(done) {
             core.instruments.failed_tests.incr();
+            self.yield_if_crowded(guard);
             return Ok(false);
         }
         let (mut later, mut missing, mut repeats) = (Vec::new(), None, Repeats::default());
@@ -223,6 +227,15 @@ impl Engine {
             guard.unlocked(|| self.report_completions(requests, later, &mut each));
         }
         missing.map_or(Ok(true), |request| Err(no_such_request(request)))
+    }
+
+    /// After a test that failed: lets another process run where processes share cores, because a program that tests in a
+    /// loop would use up its share of the core while the others wait for it.
+    #[inline]
+    fn yield_if_crowded(&self, guard: &mut Guard<'_>) {
+        if self.settings.wait_spins.get() == 0 {
+            guard.unlocked(std::thread::yield_now);
+        }
     }
 
     /// Frees a request without waiting for it: its operation completes by itself (MPI-4.1, 3.7.3).
