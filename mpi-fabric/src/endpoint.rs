@@ -9,6 +9,7 @@ mod copy;
 mod open;
 mod peer;
 mod process;
+mod segments;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use std::sync::atomic::Ordering;
 
 use mpi_errors::Result;
 
+use crate::copy_buffer::CopyBuffer;
 use crate::doorbell::Doorbell;
 use crate::host::HostFacts;
 use crate::instruments::JobInstruments;
@@ -31,6 +33,9 @@ use crate::variables::{FabricInstruments, RingInstruments};
 pub use copier::Copier;
 pub use open::{Attachment, HostShare};
 use peer::{Connections, Input, Output};
+
+/// Payloads from this many bytes on go through the copy buffer.
+const AWAY_FROM: usize = 2 << 10;
 
 /// Records taken from one ring before the next ring's turn.
 const BATCH: usize = 16;
@@ -50,6 +55,8 @@ pub struct Endpoint {
     max_payload: usize,
     /// By world rank; empty where no peer shares memory.
     outputs: Box<[Output]>,
+    /// Through which longer payloads go.
+    buffer: CopyBuffer,
     /// Rings of peers that have sent something, in the order in which their first record was found.
     inputs: Vec<Input>,
     /// World rank of each rank of the job memory.
@@ -99,13 +106,7 @@ impl Endpoint {
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
         // A peer on a network has a ring that never has room: the bounds check and the check for room also choose the
         // way, so a peer that shares memory pays nothing for it.
-        if let Some(output) = self.outputs.get_mut(dest as usize)
-            && output.ring.try_push(head, payload).is_ok()
-        {
-            output.notify(self.fenced, self.variables);
-            return Ok(());
-        }
-        self.push_slowly(dest, *head, payload)
+        if self.push_line(dest, head, payload) { Ok(()) } else { self.push_slowly(dest, *head, payload) }
     }
 
     /// As [`Self::push`], for a record of one line that needs nothing but a store into the ring; false for every other
@@ -120,9 +121,24 @@ impl Endpoint {
         true
     }
 
-    /// The head is passed by value, so that it stays in registers up to this call.
-    #[cold]
+    /// A record of several lines, or one for which there is no room yet. The head is passed by value, so that it stays in
+    /// registers up to this call.
+    #[inline(never)]
     fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
+        if payload.len() >= AWAY_FROM && self.push_away(dest, &head, payload).is_ok() {
+            return Ok(());
+        }
+        if let Some(output) = self.outputs.get_mut(dest as usize)
+            && output.ring.try_push(&head, payload).is_ok()
+        {
+            output.notify(self.fenced, self.variables);
+            return Ok(());
+        }
+        self.push_after_making_room(dest, head, payload)
+    }
+
+    #[cold]
+    fn push_after_making_room(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
         if let Some(network) = &mut self.network
             && self.outputs.get(dest as usize).is_none_or(|output| output.local.is_none())
         {
@@ -133,6 +149,11 @@ impl Endpoint {
         output.ring.try_push(&head, payload)?;
         output.notify(self.fenced, self.variables);
         Ok(())
+    }
+
+    /// Appends a record whose payload goes through the copy buffer; `Full` if there is no room there, or in the ring.
+    fn push_away(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
+        self.push_segments(dest, head, 0, payload, payload.len())
     }
 
     /// The same with a payload made in place: `fill` gets `len` bytes of undefined content to overwrite.
@@ -194,6 +215,7 @@ impl Endpoint {
         for (output, row) in self.outputs.iter_mut().zip(rings).filter(|(output, _)| output.local.is_some()) {
             output.ring.limit(None);
             row.used.set(output.ring.used() as u64, output.ring.bytes() as u64);
+            row.distance.set(output.ring.distance().ns().into());
         }
         rings
     }

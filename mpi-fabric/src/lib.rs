@@ -6,6 +6,7 @@
 //!
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
+//! - `copy_buffer`: the memory of a sender through which longer payloads go.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
 //!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too.
@@ -27,6 +28,8 @@ pub mod recorder;
 pub mod ring;
 mod sync;
 
+#[cfg(not(loom))]
+mod copy_buffer;
 #[cfg(not(loom))]
 mod endpoint;
 #[cfg(not(loom))]
@@ -61,6 +64,8 @@ pub mod signal_mask;
 pub mod simulated;
 #[cfg(not(loom))]
 pub mod statistics;
+#[cfg(not(loom))]
+mod streaming;
 #[cfg(not(loom))]
 mod transfer;
 #[cfg(not(loom))]

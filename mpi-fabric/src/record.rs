@@ -43,7 +43,9 @@ pub trait Sink {
 const PUBLISHED: u64 = 1 << 63;
 /// Bit of the mark that sends the receiver back to the ring's begin.
 const WRAP: u64 = 1 << 62;
-/// The first word of such a record.
+/// Bit of a record whose payload lies in the sender's copy buffer.
+const AWAY: u64 = 1 << 61;
+/// The first word of a wrap mark.
 pub(crate) const WRAP_WORD: u64 = PUBLISHED | WRAP;
 
 /// The fields of a first word.
@@ -54,6 +56,16 @@ impl FirstWord {
     #[inline(always)]
     pub(crate) fn new(kind: u8, flags: u8, len: usize) -> FirstWord {
         FirstWord(PUBLISHED | (flags as u64) << 40 | (kind as u64) << 32 | len as u32 as u64)
+    }
+
+    /// Of a record whose payload lies in the sender's copy buffer.
+    pub(crate) fn away(kind: u8, flags: u8, len: usize) -> FirstWord {
+        FirstWord(FirstWord::new(kind, flags, len).0 | AWAY)
+    }
+
+    /// Whether this is such a record.
+    pub(crate) fn is_away(self) -> bool {
+        self.0 >> 48 == (PUBLISHED | AWAY) >> 48
     }
 
     #[inline(always)]

@@ -13,9 +13,14 @@
 //!   same lap; what does not fit gets a wrap mark;
 //! - a ring that was drained takes the longest record, whatever the positions: see `longest_record`.
 //!
+//! The payload of a longer record lies in the sender's copy buffer (`copy_buffer`), and the record, of one line, has
+//! its offset.
+//!
 //! The memory is behind `RingMemory`, so that loom can check the same code. Not here: waking the receiver
 //! (`doorbell`).
 
+mod consumer;
+mod distance;
 #[cfg(not(loom))]
 mod mapped;
 #[cfg(all(loom, test))]
@@ -27,6 +32,8 @@ use crate::record::{
 };
 use crate::sync::{AtomicU64, Ordering};
 
+pub(crate) use consumer::Consumer;
+use distance::Distance;
 #[cfg(not(loom))]
 pub(crate) use mapped::MappedRing;
 
@@ -38,9 +45,10 @@ const SPARE: usize = LINE;
 /// part of a stream, where the receiver reads while the sender continues to write.
 const HANDED_OVER: usize = (8 << 10) + LINE;
 
-/// The receiver reports after each longer record what it has consumed, and after all that it finds otherwise: a sender
-/// that waits for room in a stream goes on while the receiver reads the next record.
-const REPORTED_AT_ONCE: usize = 1 << 10;
+/// So many reports are timed at first, and one of so many later: reading the clock twice takes as long as copying 2 KiB.
+const FIRST_TIMED: u32 = 32;
+/// See [`FIRST_TIMED`].
+const TIMED: u32 = 16;
 
 /// The memory of a ring. Positions are offsets in bytes, multiples of 8.
 pub(crate) trait RingMemory: Clone {
@@ -48,6 +56,8 @@ pub(crate) trait RingMemory: Clone {
     fn bytes(&self) -> usize;
     /// How many bytes the receiver has consumed since the beginning of the job.
     fn credit(&self) -> &AtomicU64;
+    /// Loads `credit` (Acquire), and how many nanoseconds that took.
+    fn timed_credit(&self) -> (u64, u32);
     /// # Safety
     /// `at` is a multiple of 8 below `bytes()`.
     unsafe fn word(&self, at: usize) -> &AtomicU64;
@@ -67,6 +77,12 @@ pub(crate) trait RingMemory: Clone {
     /// # Safety
     /// `at` is a multiple of 8, and `at + len`, rounded up to 8, is at most `bytes()`.
     unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R;
+    /// Length of the sender's copy buffer.
+    fn buffer_bytes(&self) -> usize;
+    /// As [`Self::view`], in the sender's copy buffer.
+    /// # Safety
+    /// `at` is a multiple of 8, and `at + len`, rounded up to 8, is at most `buffer_bytes()`.
+    unsafe fn view_buffer<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R;
 }
 
 /// The longest record, in bytes with its head, for a ring of `bytes`.
@@ -124,13 +140,26 @@ pub(crate) struct Producer<M> {
     laps: u64,
     /// The receiver's report as last seen.
     consumed: u64,
+    /// Of the receiver.
+    distance: Distance,
+    /// Reports read, some of which are timed.
+    looks: u32,
 }
 
 impl<M: RingMemory> Producer<M> {
     /// A sender for a ring that is all zero. The first `push` finds no room and reads the receiver's report; see
     /// [`Self::grow`].
     pub(crate) fn new(memory: M) -> Producer<M> {
-        Producer { memory, pos: 0, stop: 0, zeroed: usize::MAX, laps: 0, consumed: 0 }
+        Producer {
+            memory,
+            pos: 0,
+            stop: 0,
+            zeroed: usize::MAX,
+            laps: 0,
+            consumed: 0,
+            distance: Distance::UNKNOWN,
+            looks: 0,
+        }
     }
 
     /// Longest payload of one record, in bytes.
@@ -177,10 +206,22 @@ impl<M: RingMemory> Producer<M> {
         (self.laps + self.pos as u64 - self.consumed) as usize
     }
 
-    /// Reads the receiver's report.
+    /// Reads the receiver's report; at first and now and then measures the distance.
     fn read_report(&mut self) {
+        let timed = self.looks < FIRST_TIMED || self.looks.is_multiple_of(TIMED);
+        self.looks = self.looks.wrapping_add(1).max(1);
         // Acquire pairs with the Release in `Consumer::poll`: what the receiver read is read before we overwrite it.
-        let reported = self.memory.credit().load(Ordering::Acquire);
+        let reported = match timed {
+            false => self.memory.credit().load(Ordering::Acquire),
+            true => {
+                let (reported, ns) = self.memory.timed_credit();
+                // The line is the receiver's only if it has stored to it since.
+                if reported != self.consumed {
+                    self.distance.measured(ns);
+                }
+                reported
+            }
+        };
         // The report is another process's word; an impossible value is ignored.
         if reported >= self.consumed && reported <= self.laps + self.pos as u64 {
             self.consumed = reported;
@@ -189,7 +230,6 @@ impl<M: RingMemory> Producer<M> {
 
     /// Discards room that was found, except for one record with `len` bytes of payload, or all. The next record reads
     /// the receiver's report again.
-    /// receiver's report again.
     pub(crate) fn limit(&mut self, len: Option<usize>) {
         if len.is_none() {
             self.read_report();
@@ -225,6 +265,21 @@ impl<M: RingMemory> Producer<M> {
         write: impl WritePayload<M>,
     ) {
         debug_assert!((bytes, payload) == (record_bytes(len), payload_at(len)));
+        // SAFETY: the caller's promise.
+        unsafe { self.append_word(head, FirstWord::new(head.kind, head.flags, len), (bytes, payload), write) };
+    }
+
+    /// As [`Self::append`], with any first word.
+    /// # Safety
+    /// `bytes` bytes fit, and `write` touches only those from `payload` on.
+    #[inline(always)]
+    unsafe fn append_word(
+        &mut self,
+        head: &RecordHead,
+        first: FirstWord,
+        (bytes, payload): (usize, usize),
+        write: impl WritePayload<M>,
+    ) {
         let (at, next) = (self.pos, self.pos + bytes);
         // A local copy, so that the compiler does not assume that a store changes the address of the ring.
         let memory = &self.memory.clone();
@@ -240,7 +295,7 @@ impl<M: RingMemory> Producer<M> {
             memory.word(at + 16).store(head.a, Ordering::Relaxed);
             memory.word(at + 24).store(head.b, Ordering::Relaxed);
             // Release pairs with the Acquire in `Consumer::poll`: it publishes head, payload and the next 0.
-            memory.word(at).store(FirstWord::new(head.kind, head.flags, len).0, Ordering::Release);
+            memory.word(at).store(first.0, Ordering::Release);
             if bytes <= HANDED_OVER {
                 memory.hand_over(at, bytes);
             }
@@ -286,6 +341,44 @@ impl<M: RingMemory> Producer<M> {
         true
     }
 
+    /// Whether `count` records of one line fit without reading the receiver's report again.
+    #[inline(always)]
+    pub(crate) fn fits_lines(&self, count: usize) -> bool {
+        self.pos + count * LINE <= self.stop
+    }
+
+    /// Appends a record whose payload of `len` bytes lies at `offset` in the sender's copy buffer.
+    /// # Safety
+    /// [`Self::fits_lines`] holds for one.
+    pub(crate) unsafe fn push_away(&mut self, head: &RecordHead, len: usize, offset: usize) {
+        let first = FirstWord::away(head.kind, head.flags, len);
+        // SAFETY: a line fits, and the offset is 8 bytes.
+        unsafe { self.append_word(head, first, (LINE, HEAD_BYTES), &(offset as u64).to_ne_bytes()[..]) };
+    }
+
+    /// The end of the last record, counted from the beginning of the job.
+    pub(crate) fn position(&self) -> u64 {
+        self.laps + self.pos as u64
+    }
+
+    /// Reads the receiver's report, and so measures the distance now and then.
+    pub(crate) fn look(&mut self) {
+        self.read_report();
+    }
+
+    /// Whether the receiver has reported all records up to a position as read.
+    pub(crate) fn has_read(&mut self, position: u64) -> bool {
+        if self.consumed < position {
+            self.read_report();
+        }
+        self.consumed >= position
+    }
+
+    /// The distance of the receiver, as measured.
+    pub(crate) fn distance(&self) -> &Distance {
+        &self.distance
+    }
+
     /// A record of several lines; the head by value, so that it stays in registers on the way here.
     #[inline(never)]
     fn try_push_long(&mut self, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
@@ -313,91 +406,6 @@ impl<M: RingMemory> Producer<M> {
         let place = (record_bytes(len), payload_at(len));
         // SAFETY: it fits, and `fill` gets exactly the `len` bytes.
         unsafe { self.append(head, len, place, |memory, at| memory.fill(at, len, fill)) };
-        Ok(())
-    }
-}
-
-/// The receiver's side. One per ring in the whole job.
-pub(crate) struct Consumer<M> {
-    memory: M,
-    pos: usize,
-    laps: u64,
-    /// Last report to the sender.
-    reported: u64,
-}
-
-impl<M: RingMemory> Consumer<M> {
-    /// A receiver for a ring that is all zero.
-    pub(crate) fn new(memory: M) -> Consumer<M> {
-        Consumer { memory, pos: 0, laps: 0, reported: 0 }
-    }
-
-    /// Hands up to `most` records to `each`, oldest first, and returns how many there were.
-    ///
-    /// A bad record is not consumed: every later poll reports it again.
-    #[inline(always)]
-    pub(crate) fn poll(
-        &mut self,
-        most: usize,
-        mut each: impl FnMut(&RecordHead, Payload<'_>),
-    ) -> Result<usize, BadRecord> {
-        let mut seen = 0;
-        while seen < most {
-            let at = self.pos;
-            // SAFETY: `pos` is a multiple of 64 below `bytes()`: 0 at first, and below it stays `pos + SPARE <=
-            // bytes()`. Acquire pairs with the Release in `Producer::append` and in `Producer::grow`.
-            let first = FirstWord(unsafe { self.memory.word(at) }.load(Ordering::Acquire));
-            if first.is_empty() {
-                break;
-            }
-            let next = at + record_bytes(first.len());
-            if !first.is_record() || next + SPARE > self.memory.bytes() {
-                self.wrap(first)?;
-                continue;
-            }
-            // SAFETY: the whole record lies inside, as just checked; its words are multiples of 8.
-            unsafe {
-                let second = self.memory.word(at + 8).load(Ordering::Relaxed);
-                let head = RecordHead {
-                    kind: first.kind(),
-                    flags: first.flags(),
-                    context: second as u32,
-                    tag: (second >> 32) as i32,
-                    a: self.memory.word(at + 16).load(Ordering::Relaxed),
-                    b: self.memory.word(at + 24).load(Ordering::Relaxed),
-                };
-                self.memory.view(at + payload_at(first.len()), first.len(), |payload| each(&head, payload));
-            }
-            self.pos = next;
-            seen += 1;
-            if first.len() > REPORTED_AT_ONCE {
-                self.report();
-            }
-        }
-        self.report();
-        Ok(seen)
-    }
-
-    /// Reports what is consumed to the sender, once that is a quarter of the ring.
-    #[inline(always)]
-    fn report(&mut self) {
-        let consumed = self.laps + self.pos as u64;
-        if consumed - self.reported >= (self.memory.bytes() / 4) as u64 {
-            self.reported = consumed;
-            // Release pairs with the Acquire in `Producer::grow`: our reads are done before the sender writes again.
-            self.memory.credit().store(consumed, Ordering::Release);
-        }
-    }
-
-    /// Follows a wrap mark; any other word that is no record is bad.
-    #[cold]
-    fn wrap(&mut self, first: FirstWord) -> Result<(), BadRecord> {
-        // A mark at the beginning of the ring would be followed for ever.
-        if first.0 != WRAP_WORD || self.pos == 0 {
-            return Err(BadRecord { word: first.0, at: self.pos });
-        }
-        self.laps += self.memory.bytes() as u64;
-        self.pos = 0;
         Ok(())
     }
 }

@@ -7,10 +7,17 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mpi_t::Verbosity::{TunerAll, TunerBasic, UserAll};
-use mpi_t::{Cell, Limits, SettingType, TError, TResult, Value, ValueType};
+use mpi_t::{Cell, EnumDef, Limits, SettingType, TError, TResult, Value, ValueType};
 
 use crate::layout::{MAX_RING_BYTES, MIN_RING_BYTES};
 use crate::recorder::{self, Recorder};
+
+/// How payloads are copied to memory that another process reads.
+pub(crate) static STORES: EnumDef =
+    EnumDef { name: "fabric_copy_stores", items: &[(AUTO, "auto"), (CACHED, "cached"), (STREAMING, "streaming")] };
+pub(crate) const AUTO: i32 = 0;
+pub(crate) const CACHED: i32 = 1;
+pub(crate) const STREAMING: i32 = 2;
 
 mpi_t::cvars! {
     /// How the processes of a job are connected.
@@ -25,6 +32,13 @@ mpi_t::cvars! {
         /// kernel allows it; otherwise they go through the rings as fragments. Takes effect with the next message.
         pub single_copy: bool = true => {
             name: "fabric_single_copy", unit: "", category: "fabric", scope: Local, verbosity: TunerAll },
+        /// How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores,
+        /// which are faster when both run on cores that share a cache; streaming: by stores that go past the caches,
+        /// which are faster otherwise; auto: for each receiver as its distance is measured (fabric_ring_distance).
+        /// Takes effect with the next message.
+        pub copy_stores: i32 = AUTO => {
+            name: "fabric_copy_stores", unit: "", category: "fabric.queues", scope: Local, states: &STORES,
+            verbosity: TunerAll },
         /// Number of MPI calls that the flight recorder of this process stores, the last ones; 0: none. The report of
         /// mpiexec on a process that hangs or dies and the full error report of the process show them. Takes effect
         /// with the next call; a change may discard earlier calls.

@@ -7,7 +7,7 @@ use mpi_fabric::{Payload, RecordHead, Sink};
 
 use crate::context::user_side;
 use crate::core::{Core, Reply};
-use crate::delivery::{deliver, message_key};
+use crate::delivery::{Content, message_key};
 use crate::instruments::CommInstruments;
 use crate::message::{Body, Matched, Message};
 use crate::posted::room;
@@ -15,16 +15,17 @@ use crate::request::Work;
 use crate::wire::{self, Offer};
 
 impl Core {
-    #[inline]
-    fn eager(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>, synchronous: bool) {
+    /// A whole message.
+    #[inline(always)] // two callers: records, and the rare message in segments that no receive waits for
+    pub fn eager<C: Content>(&mut self, from: u32, head: &RecordHead, content: C, synchronous: bool) {
         let Some(context) = self.contexts.get_mut(head.context) else {
-            return self.keep_early(from, head, &payload);
+            return self.keep_early(from, head, &content);
         };
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
             return self.fault(from, "a message with an invalid tag or source");
         };
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
-        let bytes = payload.len() as u64;
+        let bytes = content.bytes();
         let (receive, steps) = context.sides[(head.context & 1) as usize].posted.take_match(key);
         context.count_search(head.context, steps);
         match receive {
@@ -40,7 +41,7 @@ impl Core {
                 let Work::Posted { buffer, .. } = &mut request.work else {
                     unreachable!("a receive leaves `posted` when it leaves that state")
                 };
-                (request.status, request.error) = deliver(buffer, key, &payload);
+                (request.status, request.error) = content.deliver(buffer, key);
                 if context.freed {
                     self.contexts.remove_if_idle(head.context);
                 }
@@ -53,12 +54,13 @@ impl Core {
                 if synchronous {
                     self.replies.push_back(Reply::about(from, wire::ACK, head.b));
                 }
-                self.direct.deliver(key, &payload);
+                self.direct.deliver(key, &content);
             }
             None => {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, bytes));
                 self.events.raise_unexpected(instruments, key, bytes);
-                let message = Message::keep(from, &payload, head.b, synchronous, &mut self.pool, arrived);
+                let body = content.keep(&mut self.pool, synchronous);
+                let message = Message { from, bytes, body, token: head.b, arrived };
                 context.sides[(head.context & 1) as usize].unexpected.add(key, message, self.settings.list_limit());
             }
         }
@@ -117,6 +119,8 @@ impl Core {
             wire::STREAM => self.stream_requested(from, head, payload),
             wire::SHARE => self.shared_copy_requested(from, head, payload),
             wire::DONE => self.delivered(from, head),
+            wire::FIRST_SEGMENT => self.first_segment(from, head, payload),
+            wire::SEGMENT => self.segment(from, head, payload),
             wire::FRAGMENT => self.fragment(from, head, payload),
             wire::CANCEL => self.cancel_requests(from, head),
             wire::CANCELLED => self.cancelled(from, head),

@@ -18,10 +18,11 @@ use crate::chains::Key;
 use crate::context::{ContextSpec, Contexts};
 use crate::copy_job::CopyJobs;
 use crate::cvars::EngineSettings;
+use crate::delivery::Content;
 use crate::direct::Direct;
 use crate::events::MessageEvents;
 use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
-use crate::message::{Matched, Message, Pool};
+use crate::message::{Matched, Message, Pool, Segmented};
 use crate::on_demand::OnDemandMetrics;
 use crate::pair_parts::Parts;
 use crate::partition_metrics::PartitionMetrics;
@@ -32,6 +33,7 @@ use crate::request::{
     AWAITED, AWAITED_BY, CancelState, DETACHED, PART, Request, SCHEDULED, SERVED, Sent, WATCHED, Work,
     too_many_requests,
 };
+
 use crate::service_queue::ServiceQueue;
 use crate::transfer_slots::{SLOTS, Slots};
 use crate::waiters::Waiters;
@@ -81,6 +83,8 @@ pub(crate) struct Core {
     /// Address of the [`crate::arrivals::Arrivals`] of each partitioned receive; the engine reads it without the lock.
     pub arrivals: Arc<Facts>,
     pub direct: Direct,
+    /// Messages of which some segments have come.
+    pub segmented: Vec<Segmented>,
     pub pool: Pool,
     pub buffered: Buffered,
     pub instruments: &'static EngineInstruments,
@@ -169,6 +173,7 @@ impl Core {
             parts: Parts::new(),
             arrivals: Arc::new(Facts::new()),
             direct: Direct::new(),
+            segmented: Vec::new(),
             pool: Pool::default(),
             buffered: Buffered::default(),
             instruments,
@@ -332,12 +337,11 @@ impl Core {
     /// Keeps a record whose communicator does not exist yet. One of a communicator that was freed is dropped, unless
     /// its sender waits for it, and may cancel it.
     #[cold]
-    pub fn keep_early(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) {
+    pub fn keep_early<C: Content>(&mut self, from: u32, head: &RecordHead, content: &C) {
         if self.contexts.was_freed(head.context) && !matches!(head.kind, wire::EAGER_SYNC | wire::OFFER) {
             return;
         }
-        let words = (0..payload.len().div_ceil(8)).map(|i| payload.word(i)).collect();
-        let record = Early { from, head: *head, words, len: payload.len() };
+        let record = Early { from, head: *head, words: content.to_words(), len: content.bytes() as usize };
         self.early.entry(head.context).or_default().push(record);
     }
 }

@@ -11,6 +11,7 @@ use mpi_errors::Error;
 use mpi_fabric::{Payload, RecordHead};
 
 use crate::chains::Key;
+use crate::message::{Body, Pool};
 
 /// The source and tag of a message, if the record comes from the rank that it names and its tag is not the wildcard.
 /// The library's own messages may have negative tags.
@@ -19,6 +20,65 @@ pub(crate) fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> 
     let source = head.a as usize;
     (world_ranks.get(source) == Some(&from) && head.tag != MPI_ANY_TAG)
         .then_some(Key { source: source as i32, tag: head.tag })
+}
+
+/// The data of a whole message that arrives.
+pub(crate) trait Content {
+    /// Its length.
+    fn bytes(&self) -> u64;
+    /// Puts it into a receive buffer.
+    fn deliver(&self, buffer: &mut RecvBuf<'_>, key: Key) -> (Status, Option<Error>);
+    /// Keeps it until its receive comes.
+    fn keep(self, pool: &mut Pool, synchronous: bool) -> Body;
+    /// A copy as words, for a message whose communicator does not exist yet.
+    fn to_words(&self) -> Vec<u64>;
+}
+
+impl Content for Payload<'_> {
+    #[inline(always)]
+    fn bytes(&self) -> u64 {
+        self.len() as u64
+    }
+
+    #[inline(always)]
+    fn deliver(&self, buffer: &mut RecvBuf<'_>, key: Key) -> (Status, Option<Error>) {
+        deliver(buffer, key, self)
+    }
+
+    #[inline(always)]
+    fn keep(self, pool: &mut Pool, synchronous: bool) -> Body {
+        Body::keep(&self, synchronous, pool)
+    }
+
+    fn to_words(&self) -> Vec<u64> {
+        (0..self.len().div_ceil(8)).map(|i| self.word(i)).collect()
+    }
+}
+
+/// A message that was put together from its segments.
+pub(crate) struct Assembled(pub Vec<u8>);
+
+impl Content for Assembled {
+    fn bytes(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn deliver(&self, buffer: &mut RecvBuf<'_>, key: Key) -> (Status, Option<Error>) {
+        deliver_stored(buffer, key, &self.0)
+    }
+
+    fn keep(self, _pool: &mut Pool, synchronous: bool) -> Body {
+        if synchronous { Body::Synchronous(self.0) } else { Body::Heap(self.0) }
+    }
+
+    fn to_words(&self) -> Vec<u64> {
+        let word = |bytes: &[u8]| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_ne_bytes(word)
+        };
+        self.0.chunks(8).map(word).collect()
+    }
 }
 
 /// Puts a whole message into a receive buffer.
@@ -48,6 +108,15 @@ pub(crate) fn unpack_payload(buffer: &mut RecvBuf<'_>, at: u64, payload: &Payloa
     // SAFETY: a payload is readable, and only its sender writes it: a sound one does not while the payload exists, and
     // another one damages its own message.
     unsafe { buffer.unpack_shared(at, payload.as_ptr(), payload.len()) };
+}
+
+/// Puts a segment into a receive buffer behind the `got` bytes that are there, of `wanted`.
+pub(crate) fn store_segment(buffer: &mut RecvBuf<'_>, got: u64, wanted: u64, payload: &Payload<'_>) {
+    let end = wanted.min(got + payload.len() as u64) as usize;
+    match buffer.contiguous_mut() {
+        Some(memory) => _ = payload.copy_to(&mut memory[got as usize..end]),
+        None => unpack_payload(buffer, got, payload),
+    }
 }
 
 /// Puts a stored message into a receive buffer.

@@ -11,7 +11,7 @@ use mpi_errors::Error;
 use mpi_fabric::Payload;
 
 use crate::chains::Key;
-use crate::delivery::deliver;
+use crate::delivery::{Content, store_segment};
 use crate::instruments::CommInstruments;
 
 /// No communicator has this context id: it is odd and the even id below it is never given out.
@@ -23,8 +23,28 @@ pub(crate) struct Direct {
     pub key: Key,
     pub buffer: RecvBuf<'static>,
     pub outcome: Option<Outcome>,
+    /// The message is arriving in segments: its status, and how much of it is there. The buffer stays above.
+    pub filling: Option<Filled>,
     /// Counts the receive as posted, if it is one of the program's own.
     pub instruments: Option<&'static CommInstruments>,
+}
+
+/// How much of a message in segments is there.
+pub(crate) struct Filled {
+    status: Status,
+    error: Option<Error>,
+    wanted: u64,
+    got: u64,
+}
+
+/// A receive buffer and how much of its message is there.
+#[derive(Debug)]
+pub(crate) struct Filling {
+    pub buffer: RecvBuf<'static>,
+    pub status: Status,
+    pub error: Option<Error>,
+    pub wanted: u64,
+    pub got: u64,
 }
 
 /// The result of a direct receive.
@@ -42,8 +62,35 @@ impl Direct {
             key: Key { source: 0, tag: 0 },
             buffer: RecvBuf::empty(),
             outcome: None,
+            filling: None,
             instruments: None,
         }
+    }
+
+    /// The first segment of the awaited message has come; no other message matches from here on.
+    pub fn begin_filling(&mut self, status: Status, error: Option<Error>, wanted: u64) {
+        self.context = NO_CONTEXT;
+        self.filling = Some(Filled { status, error, wanted, got: 0 });
+    }
+
+    /// Puts a segment of the awaited message into the buffer; whether the receive needs no more.
+    pub fn fill(&mut self, payload: &Payload<'_>) -> bool {
+        let Some(filled) = &mut self.filling else { return true };
+        store_segment(&mut self.buffer, filled.got, filled.wanted, payload);
+        filled.got = filled.wanted.min(filled.got + payload.len() as u64);
+        if filled.got < filled.wanted {
+            return false;
+        }
+        let Filled { status, error, .. } = self.filling.take().expect("seen above");
+        self.outcome = Some(Outcome::Received(status, error));
+        self.leave();
+        true
+    }
+
+    /// Ends the direct receive while its message is arriving, if it is.
+    pub fn leave_filling(&mut self) -> Option<Filling> {
+        let Filled { status, error, wanted, got } = self.filling.take()?;
+        Some(Filling { buffer: self.leave(), status, error, wanted, got })
     }
 
     /// Ends the direct receive and returns its buffer; does nothing if it has ended already.
@@ -65,8 +112,8 @@ impl Direct {
 
     /// Puts the awaited message into the buffer.
     #[inline]
-    pub fn deliver(&mut self, key: Key, payload: &Payload<'_>) {
-        let (status, error) = deliver(&mut self.buffer, key, payload);
+    pub fn deliver(&mut self, key: Key, content: &impl Content) {
+        let (status, error) = content.deliver(&mut self.buffer, key);
         self.outcome = Some(Outcome::Received(status, error));
         self.leave();
     }

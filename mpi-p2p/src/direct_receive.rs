@@ -49,6 +49,7 @@ impl State {
             self.core.instruments.polls.incr();
             match self.endpoint.poll_inline(&mut self.core) {
                 Ok(0) => {
+                    std::hint::spin_loop();
                     // The receive counts as waiting from here on.
                     if let Some(instruments) = counts.take() {
                         instruments.posted_length.raise(1);
@@ -67,7 +68,7 @@ impl State {
                 }
             }
         }
-        self.post_direct().map(Outcome::Under)
+        self.post_direct(context).map(Outcome::Under)
     }
 
     /// Performs the work that a poll brought besides the awaited message, or ends the receive with the poll's fault.
@@ -84,13 +85,14 @@ impl State {
         match worked {
             // The wait for the request copies.
             Ok(_) if self.core.copies.open > 0 && self.core.direct.outcome.is_none() => {
-                self.post_direct().map(|request| Some(Outcome::Under(request)))
+                self.post_direct(context).map(|request| Some(Outcome::Under(request)))
             }
             Ok(_) => Ok(self.core.direct.outcome.take()),
             Err(fault) => {
                 let fault = self.core.fail_waits(fault);
                 let direct = &mut self.core.direct;
                 // The buffer is borrowed until the call returns, which ends here unless a request has the buffer.
+                direct.filling = None;
                 direct.leave();
                 match direct.outcome.take() {
                     Some(Outcome::Under(request)) => {
@@ -98,7 +100,10 @@ impl State {
                         self.core.fault.get_or_insert(fault);
                         Ok(Some(Outcome::Under(request)))
                     }
-                    _ => Err(fault),
+                    _ => {
+                        self.core.drop_filling();
+                        Err(fault)
+                    }
                 }
             }
         }
@@ -121,11 +126,15 @@ impl State {
         Ok(())
     }
 
-    /// Posts the direct receive, behind all others of its context.
+    /// Posts the direct receive, behind all others of its context; one whose message is arriving becomes a request that
+    /// takes the rest.
     #[inline(never)]
-    fn post_direct(&mut self) -> Result<Handle> {
+    fn post_direct(&mut self, context: u32) -> Result<Handle> {
         let direct = &mut self.core.direct;
-        let (context, key) = (direct.context, direct.key);
+        if let Some(filling) = direct.leave_filling() {
+            return self.core.post_filling(context, filling);
+        }
+        let key = direct.key;
         let buffer = direct.leave();
         self.core.post(context, key, buffer)
     }

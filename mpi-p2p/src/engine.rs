@@ -25,6 +25,7 @@ use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
 use crate::partition_metrics::{PartitionEvents, PartitionInstruments, PartitionMetrics};
 use crate::receive::Begun;
+use crate::request::Receiver;
 use crate::request::{Completion, Mode, ReceiveFailure};
 use crate::send::Started;
 
@@ -83,7 +84,7 @@ impl Engine {
         let instruments = EngineInstruments::place(memory);
         let settings = EngineSettings::new();
         let policy = doorbell.policy();
-        settings.eager_limit.set_room(endpoint.max_payload() as u64);
+        settings.eager_limit.set_room(endpoint.longest_segmented() as u64);
         settings.wait_spins.set(policy.spins());
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
@@ -194,7 +195,7 @@ impl Engine {
         if mode == Mode::Buffered {
             return self.start_buffered(&mut guard, context, dest, tag, buffer);
         }
-        match self.state.get_mut(&mut guard).start_send(context, dest, tag, buffer, mode)? {
+        match self.state.get_mut(&mut guard).start_send(context, dest, tag, buffer, mode, Receiver::MatchingAtOnce)? {
             Started::Complete => Ok(()),
             Started::Under(request) => self.finish_send(guard, request),
         }
@@ -232,10 +233,11 @@ impl Engine {
         // SAFETY: as in `send` and `recv`, for both requests.
         let (send_buffer, recv_buffer) = unsafe { (send_buffer.detach(), recv_buffer.detach()) };
         let state = self.state.get_mut(&mut guard);
-        let send = match state.start_send(context, dest, send_tag, send_buffer, Mode::Standard)? {
-            Started::Complete => return self.receive(guard, context, source, recv_tag, recv_buffer),
-            Started::Under(send) => send,
-        };
+        let send =
+            match state.start_send(context, dest, send_tag, send_buffer, Mode::Standard, Receiver::MatchingAtOnce)? {
+                Started::Complete => return self.receive(guard, context, source, recv_tag, recv_buffer),
+                Started::Under(send) => send,
+            };
         match state.start_receive(context, source, recv_tag, recv_buffer) {
             Ok(receive) => {
                 let sent = self.finish_blocking(guard, send);

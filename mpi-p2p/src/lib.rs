@@ -86,6 +86,7 @@ mod request;
 mod request_events;
 mod revoke;
 mod run_table;
+mod segmented;
 mod send;
 mod service;
 mod service_queue;

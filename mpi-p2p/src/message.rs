@@ -1,9 +1,10 @@
-//! Messages that arrived before their receive, and messages that a matched probe removed from their queue.
+//! Messages that arrived before their receive, messages that a matched probe removed from their queue, and messages of
+//! which a part has arrived.
 //!
 //! Invariant: the stored bytes are a copy; nothing here points into the fabric's rings.
 
 use mpi_core::Handle;
-use mpi_fabric::Payload;
+use mpi_fabric::{Payload, RecordHead};
 
 use crate::chains::Key;
 use crate::wire::Offer;
@@ -36,19 +37,12 @@ pub(crate) enum Body {
     Offered(Offer),
 }
 
-impl Message {
+impl Body {
     /// Copies an eager message out of the ring.
     #[inline]
-    pub fn keep(
-        from: u32,
-        payload: &Payload<'_>,
-        token: u64,
-        synchronous: bool,
-        pool: &mut Pool,
-        arrived: u64,
-    ) -> Message {
+    pub fn keep(payload: &Payload<'_>, synchronous: bool, pool: &mut Pool) -> Body {
         let len = payload.len();
-        let body = if synchronous {
+        if synchronous {
             Body::Synchronous(pool.filled(payload))
         } else if len <= INLINE {
             let mut bytes = [0; INLINE];
@@ -56,10 +50,11 @@ impl Message {
             Body::Inline(bytes)
         } else {
             Body::Heap(pool.filled(payload))
-        };
-        Message { from, bytes: len as u64, body, token, arrived }
+        }
     }
+}
 
+impl Message {
     /// The data, if it is here and its sender does not wait for the receive.
     #[inline]
     pub fn plain_data(&self) -> Option<&[u8]> {
@@ -90,6 +85,29 @@ pub(crate) struct Matched {
     pub request: Handle,
 }
 
+/// A message of which segments are still to come.
+#[derive(Debug)]
+pub(crate) struct Segmented {
+    pub from: u32,
+    /// As of a whole message.
+    pub head: RecordHead,
+    pub bytes: u64,
+    pub got: u64,
+    pub target: Target,
+}
+
+/// Where the segments go.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// To the direct receive.
+    Direct,
+    /// To this receive, or to nothing if it is revoked meanwhile.
+    Receive(Handle),
+    /// No receive waits for the message.
+    Kept(Vec<u8>),
+    Nothing,
+}
+
 /// Buffers of messages already received, for reuse.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
@@ -99,9 +117,15 @@ pub(crate) struct Pool {
 impl Pool {
     const KEPT: usize = 64;
 
-    fn filled(&mut self, payload: &Payload<'_>) -> Vec<u8> {
+    /// An empty buffer.
+    pub fn empty(&mut self) -> Vec<u8> {
         let mut buffer = self.buffers.pop().unwrap_or_default();
         buffer.clear();
+        buffer
+    }
+
+    fn filled(&mut self, payload: &Payload<'_>) -> Vec<u8> {
+        let mut buffer = self.empty();
         buffer.resize(payload.len(), 0);
         payload.copy_to(&mut buffer);
         buffer

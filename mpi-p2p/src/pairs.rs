@@ -16,6 +16,7 @@ use mpi_errors::{Error, Result};
 use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::pair_parts::Part;
+use crate::request::Receiver;
 use crate::request::{Mode, PAIRED, PART, ReceiveFailure, Request, Work};
 use crate::send::Started;
 
@@ -32,7 +33,7 @@ impl Engine {
         recv_buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
         let state = self.state.get_mut(guard);
-        let send = state.start_send(context, dest, send_tag, send_buffer, Mode::Standard)?;
+        let send = state.start_send(context, dest, send_tag, send_buffer, Mode::Standard, Receiver::Matching)?;
         let started = state.start_pair(context, send, Vec::new(), (source, recv_tag), recv_buffer);
         self.copy_if_open(guard);
         started
@@ -57,7 +58,7 @@ impl Engine {
                 let state = self.state.get_mut(guard);
                 // SAFETY: the copy stays where it is until the send is complete: its part keeps it.
                 let copied = unsafe { SendBuf::from_slice(&data).detach() };
-                (state.start_send(context, dest, send_tag, copied, Mode::Standard)?, data)
+                (state.start_send(context, dest, send_tag, copied, Mode::Standard, Receiver::Matching)?, data)
             }
         };
         let started = self.state.get_mut(guard).start_pair(context, send, data, (source, recv_tag), buffer);

@@ -56,7 +56,8 @@ impl Core {
             (None, _) => send.are_all_ready(),
             (Some(_), None) => false,
             (Some(world), Some(grant)) => {
-                let whole = self.contexts.get(*context).is_some_and(|context| context.is_eager(send.shape.each));
+                let whole = self.contexts.get(*context).is_some_and(|context| context.is_eager(send.shape.each))
+                    && send.shape.each <= endpoint.max_payload() as u64;
                 let writes = !whole && !grant.region.is_none() && !send.is_refused && endpoint.can_copy(world);
                 let copier = if writes { endpoint.copier(world).ok() } else { None };
                 let path = SendPath { world, grant, copier, request, operation };

@@ -5,18 +5,41 @@
 use mpi_datatype::SendBuf;
 use mpi_fabric::{Endpoint, Full, RecordHead};
 
+use crate::wire;
+
+/// Messages from this many bytes on go in segments.
+const SEGMENTED_FROM: usize = 4096;
+
 /// Puts a message into the ring to a process if there is room.
 #[inline(always)] // on the path of every short message
 pub(crate) fn push(endpoint: &mut Endpoint, world: u32, head: &RecordHead, buffer: &SendBuf<'_>) -> Result<(), Full> {
     match buffer.contiguous() {
-        Some(memory) => endpoint.push(world, head, memory),
+        Some(memory) if memory.len() < SEGMENTED_FROM => endpoint.push(world, head, memory),
+        Some(memory) => push_long(endpoint, world, *head, memory),
         None => push_packed(endpoint, world, *head, buffer),
     }
+}
+
+/// Puts a message of many lines into the ring, in segments if the receiver shares memory.
+#[inline(never)]
+fn push_long(endpoint: &mut Endpoint, world: u32, head: RecordHead, memory: &[u8]) -> Result<(), Full> {
+    if head.kind == wire::EAGER
+        && let Some(segment) = endpoint.segment_bytes(world, memory.len())
+    {
+        let first = RecordHead { kind: wire::FIRST_SEGMENT, a: head.a | (memory.len() as u64) << 32, ..head };
+        if endpoint.push_segments(world, &first, wire::SEGMENT, memory, segment).is_ok() {
+            return Ok(());
+        }
+    }
+    if memory.len() > endpoint.max_payload() { Err(Full) } else { endpoint.push(world, &head, memory) }
 }
 
 /// Puts a message that does not lie in one piece into the ring.
 #[inline(never)]
 fn push_packed(endpoint: &mut Endpoint, world: u32, head: RecordHead, buffer: &SendBuf<'_>) -> Result<(), Full> {
+    if buffer.bytes() > endpoint.max_payload() as u64 {
+        return Err(Full);
+    }
     endpoint.push_with(world, &head, buffer.bytes() as usize, |out| {
         buffer.pack(0, out);
     })

@@ -180,11 +180,13 @@ pub(crate) const PART: u32 = 16;
 /// The request is the receive of a pair whose send was over at once: it is not cancelled.
 pub(crate) const PAIRED: u32 = 32;
 
-/// The receiver of a message within its process.
+/// The receiver of a message within its process, and what the sender does meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Receiver {
     /// The receive that matches.
     Matching,
+    /// As [`Receiver::Matching`], of a blocking send: the sender moves the message on until it is there.
+    MatchingAtOnce,
     /// The service of the context.
     Service,
 }

@@ -38,11 +38,12 @@ impl State {
         tag: i32,
         buffer: SendBuf<'static>,
         mode: Mode,
+        receiver: Receiver,
     ) -> Result<Started> {
         if matches!(mode, Mode::Standard | Mode::Ready) && self.send_at_once(context_id, dest, tag, &buffer, 0) {
             return Ok(Started::Complete);
         }
-        self.start_send_slowly(context_id, dest, tag, Data::User(buffer), mode, Receiver::Matching)
+        self.start_send_slowly(context_id, dest, tag, Data::User(buffer), mode, receiver)
     }
 
     /// Puts a short message into the ring if there is room and no queued send to the destination; all other cases are
@@ -149,7 +150,8 @@ impl State {
         let core = &mut self.core;
         let bytes = data.bytes();
         let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
-        let eager = context.is_eager(bytes);
+        // A longer message goes at once or not: it might wait for a receiver that is not its own.
+        let eager = context.is_eager(bytes) && bytes <= self.endpoint.max_payload() as u64;
         let route = context.routes[dest as usize];
         let world = route.world;
         context.count_sent(context_id, route, bytes);
@@ -167,7 +169,15 @@ impl State {
             (true, _) if receiver == Receiver::Service => wire::SERVICE,
             (true, _) => wire::EAGER,
         };
-        let flags = if receiver == Receiver::Service { wire::FOR_SERVICE } else { 0 };
+        let flags = match receiver {
+            Receiver::Service => wire::FOR_SERVICE,
+            Receiver::MatchingAtOnce
+                if !eager && bytes <= core.settings.pipelined_limit.get() && self.endpoint.prefers_segments(world) =>
+            {
+                wire::PIPELINED
+            }
+            Receiver::Matching | Receiver::MatchingAtOnce => 0,
+        };
         let a = u64::from(context.spec.rank);
         let head = RecordHead { kind, flags, context: context_id, tag, a, b: 0 };
         let work = Work::Queued(Box::new(Outgoing { dest: world, head, data }));
@@ -240,8 +250,8 @@ impl Core {
                     (None, Some(table)) => registration::of_table(endpoint, dest, table),
                     (None, None) => (RegionKey::NONE, Registration::NONE),
                 };
-                head.flags = head.flags & wire::FOR_SERVICE | ways;
-                endpoint.push(dest, head, &Offer { bytes: data.bytes(), region, ways }.encode())?;
+                head.flags = head.flags & (wire::FOR_SERVICE | wire::PIPELINED) | ways;
+                endpoint.push(dest, head, &Offer { bytes: data.bytes(), region, ways, pipelined: false }.encode())?;
                 let data = std::mem::replace(data, Data::Owned(Vec::new()));
                 let _registration = (registration, table);
                 request.work = Work::Offered { data, dest, copiers: 0, over: false, _registration };

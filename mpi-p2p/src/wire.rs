@@ -45,6 +45,11 @@ pub(crate) const PARTITIONS_WRITTEN: u8 = 15;
 /// A partitioned message is not as long as the receiver's room: `b` is the receiver's token, `a` the bytes of the
 /// message.
 pub(crate) const PARTITIONED_SIZE: u8 = 16;
+/// The first segment of a message, the payload its data: as [`EAGER`], with the bytes of the whole message in the high
+/// half of `a`. The other segments follow at once.
+pub(crate) const FIRST_SEGMENT: u8 = 17;
+/// Another segment of the message: `a` is its offset, the payload its data.
+pub(crate) const SEGMENT: u8 = 18;
 
 /// In the flags of an [`OFFER`]: the message is for the service of its context.
 pub(crate) const FOR_SERVICE: u8 = 1;
@@ -55,6 +60,8 @@ pub(crate) const LISTED: u8 = 2;
 /// In the flags of an [`OFFER`]: the data has gaps, and the sender writes it from its runs when the receiver opens a
 /// transfer slot.
 pub(crate) const WRITES: u8 = 4;
+/// In the flags of an [`OFFER`]: the sender waits for the end of the message, and fragments are the fastest way.
+pub(crate) const PIPELINED: u8 = 8;
 
 /// What a sender offers: the size of its message, and the region that another process can copy it from.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +71,8 @@ pub(crate) struct Offer {
     pub region: RegionKey,
     /// [`LISTED`] and [`WRITES`].
     pub ways: u8,
+    /// [`PIPELINED`].
+    pub pipelined: bool,
 }
 
 impl Offer {
@@ -80,7 +89,8 @@ impl Offer {
     }
 
     pub fn decode([bytes, address, key]: [u64; 3], flags: u8) -> Offer {
-        Offer { bytes, region: RegionKey::from_words([address, key]), ways: flags & (LISTED | WRITES) }
+        let (ways, pipelined) = (flags & (LISTED | WRITES), flags & PIPELINED != 0);
+        Offer { bytes, region: RegionKey::from_words([address, key]), ways, pipelined }
     }
 }
 

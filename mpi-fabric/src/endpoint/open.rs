@@ -9,6 +9,7 @@ use mpi_errors::Result;
 
 use super::Endpoint;
 use super::peer::{Connections, Output};
+use crate::copy_buffer::CopyBuffer;
 use crate::doorbell::{Doorbell, WaitPolicy};
 use crate::fault;
 use crate::instruments::JobInstruments;
@@ -147,6 +148,8 @@ impl Endpoint {
         };
         let waiter = network.as_ref().map(|(network, _)| network.waiter());
         let block_at = job.layout().block_at(local);
+        let buffer_bytes = job.layout().copy_buffer_bytes();
+        let buffer = job.mapping().at(job.layout().copy_buffer_at(local), buffer_bytes);
         let instruments = Arc::new(JobInstruments::new(&job, local));
         let variables: &'static FabricInstruments = mpi_t::place(&*instruments, "");
         variables.ring_size.set(job.layout().ring_bytes() as u64);
@@ -163,6 +166,9 @@ impl Endpoint {
             fenced,
             max_payload: if shares { of_rings.min(of_network) } else { of_network },
             outputs,
+            // SAFETY: inside the mapping, which the endpoint holds; page-aligned by the layout; a rank can be claimed
+            // once, and only it writes to its buffer.
+            buffer: unsafe { CopyBuffer::new(buffer, buffer_bytes) },
             inputs: Vec::new(),
             connected: Connections::new(job.block(local), job.ranks()),
             known: vec![0; job.ranks().div_ceil(64) as usize].into(),

@@ -24,6 +24,10 @@ pub(super) struct Output {
     /// The peer's place in the job memory; `None` if the network connects it.
     pub(super) local: Option<u32>,
     pub(super) process: PeerProcess,
+    /// How often `prefers_segments` was called.
+    pub(super) asked: u32,
+    /// Payloads that went through the copy buffer.
+    pub(super) pushed_away: u32,
 }
 
 // SAFETY: the pointers lead into the job memory, which outlives the `Output` (its endpoint holds the job).
@@ -40,6 +44,8 @@ impl Output {
             futex: NonNull::from(block.futex()),
             local: Some(to),
             process: PeerProcess::default(),
+            asked: 0,
+            pushed_away: 0,
         }
     }
 
@@ -117,7 +123,9 @@ impl Input {
 fn ring(job: &Job, receiver: u32, sender: u32) -> MappedRing {
     let (layout, mapping) = (job.layout(), job.mapping());
     let at = mapping.at(layout.ring_at(receiver, sender), layout.ring_bytes());
+    let buffer = mapping.at(layout.copy_buffer_at(sender), layout.copy_buffer_bytes());
     // SAFETY: inside the mapping, which the endpoint holds alive together with this value; page-aligned by the layout;
-    // only the two endpoints of these ranks use it, one at each end, since a rank can be claimed once.
-    unsafe { MappedRing::new(at, layout.ring_bytes()) }
+    // only the two endpoints of these ranks use the ring, one at each end, since a rank can be claimed once, and only
+    // the sender writes to its buffer.
+    unsafe { MappedRing::new((at, layout.ring_bytes()), (buffer, layout.copy_buffer_bytes())) }
 }

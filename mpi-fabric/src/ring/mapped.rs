@@ -1,11 +1,12 @@
 //! A ring in mapped memory: a control line pair, then the data.
 
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use super::RingMemory;
 use crate::layout::LINE;
 use crate::record::{Payload, copy_short};
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU64, Ordering};
 
 /// Bytes before the data: the report's line, and one more so that a prefetch of line pairs does not share it.
 const CONTROL: usize = 2 * LINE;
@@ -15,18 +16,24 @@ const CONTROL: usize = 2 * LINE;
 pub(crate) struct MappedRing {
     data: NonNull<u8>,
     bytes: usize,
+    buffer: NonNull<u8>,
+    buffer_bytes: usize,
 }
 
 // SAFETY: it is an address of memory that all processes share and that is accessed by the ring's protocol only.
 unsafe impl Send for MappedRing {}
 
 impl MappedRing {
+    /// The ring at `at`, of a sender whose copy buffer is at `buffer`.
     /// # Safety
-    /// `at..at + ring_bytes` is mapped for as long as the value exists, is used by this protocol alone, and `at` is a
-    /// multiple of a page, `ring_bytes` of a cache line.
-    pub(crate) unsafe fn new(at: NonNull<u8>, ring_bytes: usize) -> MappedRing {
+    /// `at..at + ring_bytes` and `buffer..buffer + buffer_bytes` are mapped for as long as the value exists, and used by
+    /// the protocols of ring and buffer alone; both addresses are multiples of a page, both lengths of a cache line.
+    pub(crate) unsafe fn new(
+        (at, ring_bytes): (NonNull<u8>, usize),
+        (buffer, buffer_bytes): (NonNull<u8>, usize),
+    ) -> MappedRing {
         // SAFETY: a ring is longer than its control lines (`layout::MIN_RING_BYTES`).
-        MappedRing { data: unsafe { at.add(CONTROL) }, bytes: ring_bytes - CONTROL }
+        MappedRing { data: unsafe { at.add(CONTROL) }, bytes: ring_bytes - CONTROL, buffer, buffer_bytes }
     }
 }
 
@@ -40,6 +47,13 @@ impl RingMemory for MappedRing {
     fn credit(&self) -> &AtomicU64 {
         // SAFETY: the first word of the control lines, mapped and aligned by `new`'s contract.
         unsafe { AtomicU64::from_ptr(self.data.as_ptr().sub(CONTROL).cast()) }
+    }
+
+    fn timed_credit(&self) -> (u64, u32) {
+        let (before, credit) = (mpi_t::now_ns(), self.credit().load(Ordering::Acquire));
+        // The clock waits for earlier loads. Reading it takes time itself, the least time between two readings.
+        let took = mpi_t::now_ns().saturating_sub(before).saturating_sub(clock_ns());
+        (credit, took.try_into().unwrap_or(u32::MAX))
     }
 
     #[inline(always)]
@@ -96,4 +110,28 @@ impl RingMemory for MappedRing {
         // report it as read.
         view(unsafe { Payload::new(self.data.as_ptr().add(at), len) })
     }
+
+    fn buffer_bytes(&self) -> usize {
+        self.buffer_bytes
+    }
+
+    #[inline(always)]
+    unsafe fn view_buffer<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
+        debug_assert!(at + len <= self.buffer_bytes);
+        // SAFETY: inside the mapping and aligned by the caller's contract; the sender does not write there until we
+        // report the record as read.
+        view(unsafe { Payload::new(self.buffer.as_ptr().add(at), len) })
+    }
+}
+
+/// The least time between two readings of the clock, in nanoseconds. Measured once.
+fn clock_ns() -> u64 {
+    static NS: OnceLock<u64> = OnceLock::new();
+    *NS.get_or_init(|| {
+        let between = |_| {
+            let before = mpi_t::now_ns();
+            mpi_t::now_ns().saturating_sub(before)
+        };
+        (0..16).map(between).min().unwrap_or(0)
+    })
 }

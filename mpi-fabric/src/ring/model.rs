@@ -16,13 +16,16 @@ const BYTES: usize = 8 * LINE;
 struct Words {
     data: Vec<AtomicU64>,
     credit: AtomicU64,
+    /// The copy buffer: two lines.
+    buffer: Vec<AtomicU64>,
 }
 
 type Ring = loom::sync::Arc<Words>;
 
 fn ring(reported: u64) -> Ring {
     let data = (0..BYTES / 8).map(|_| AtomicU64::new(0)).collect();
-    loom::sync::Arc::new(Words { data, credit: AtomicU64::new(reported) })
+    let buffer = (0..2 * LINE / 8).map(|_| AtomicU64::new(0)).collect();
+    loom::sync::Arc::new(Words { data, credit: AtomicU64::new(reported), buffer })
 }
 
 impl RingMemory for Ring {
@@ -52,6 +55,19 @@ impl RingMemory for Ring {
             bytes[..chunk.len()].copy_from_slice(chunk);
             self.data[at / 8 + i].store(u64::from_le_bytes(bytes), Ordering::Relaxed);
         }
+    }
+
+    fn timed_credit(&self) -> (u64, u32) {
+        (self.credit.load(Ordering::Acquire), 0)
+    }
+
+    fn buffer_bytes(&self) -> usize {
+        self.buffer.len() * 8
+    }
+
+    unsafe fn view_buffer<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
+        let words: Vec<u64> = (0..len.div_ceil(8)).map(|i| self.buffer[at / 8 + i].load(Ordering::Relaxed)).collect();
+        view(Payload::from_words(&words, len))
     }
 
     unsafe fn hand_over(&self, _at: usize, _bytes: usize) {}
@@ -148,4 +164,53 @@ fn loom_a_sender_waits_for_room_and_overwrites_nothing_unread() {
         receive(&mut consumer, &mut 0, pushed + 1);
         sender.join().unwrap();
     });
+}
+
+#[test]
+fn loom_a_part_of_the_copy_buffer_is_not_overwritten_before_it_is_read() {
+    model(3, || {
+        let (mut producer, mut consumer) = ends(0);
+        let sender = thread::spawn(move || {
+            let mut positions = Vec::new();
+            for number in 0..3u64 {
+                // Two parts of a line each, in turn.
+                if let Some(before) = (number as usize).checked_sub(2) {
+                    while !producer.has_read(positions[before]) {
+                        thread::yield_now();
+                    }
+                }
+                let at = number as usize % 2 * LINE;
+                for i in 0..5 {
+                    producer.memory.buffer[at / 8 + i].store(number * 100 + i as u64, Ordering::Relaxed);
+                }
+                while !producer.fits_lines(1) {
+                    if producer.grow(0).is_err() {
+                        thread::yield_now();
+                    }
+                }
+                let head = RecordHead { kind: 1, a: number, b: !number, ..Default::default() };
+                // SAFETY: a line fits, as just seen.
+                unsafe { producer.push_away(&head, 40, at) };
+                positions.push(producer.position());
+            }
+        });
+        receive(&mut consumer, &mut 0, 3);
+        sender.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_an_offset_outside_the_copy_buffer_is_a_bad_record() {
+    for (offset, len) in [(2 * LINE, 8), (LINE, LINE + 1), (8, 8), (usize::MAX - 63, 64), (0, 1 << 30)] {
+        let bad = loom::sync::Arc::new(std::sync::Mutex::new(None));
+        let found = bad.clone();
+        loom::model(move || {
+            let (mut producer, mut consumer) = ends(0);
+            producer.grow(0).expect("an empty ring has room");
+            // SAFETY: a line fits.
+            unsafe { producer.push_away(&RecordHead { kind: 1, ..Default::default() }, len, offset) };
+            *found.lock().unwrap() = Some(consumer.poll(1, |_, _| unreachable!()));
+        });
+        assert!(matches!(bad.lock().unwrap().take(), Some(Err(_))), "{offset} {len}");
+    }
 }

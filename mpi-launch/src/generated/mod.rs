@@ -11,6 +11,7 @@ static COLL_SHAPE: EnumDef = EnumDef { name: "coll_shape", items: &[(0, "auto"),
 static ERROR_COLOR: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
 static ERROR_FORMAT: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
 static ERROR_VERBOSITY: EnumDef = EnumDef { name: "error_verbosity", items: &[(0, "brief"), (1, "normal"), (2, "full")] };
+static FABRIC_COPY_STORES: EnumDef = EnumDef { name: "fabric_copy_stores", items: &[(0, "auto"), (1, "cached"), (2, "streaming")] };
 static PROCESS_STATE: EnumDef = EnumDef { name: "process_state", items: &[(0, "computing"), (1, "sending"), (2, "waiting"), (3, "in a collective"), (4, "in file i/o")] };
 static STATS_AT_END: EnumDef = EnumDef { name: "stats_at_end", items: &[(0, "off"), (1, "summary"), (2, "all")] };
 static STATS_FORMAT: EnumDef = EnumDef { name: "stats_format", items: &[(0, "text"), (1, "json")] };
@@ -49,6 +50,22 @@ pub static CATALOG: Catalog = Catalog {
                 until_init: false,
             },
             initial: Initial::I32(1),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "fabric_copy_stores",
+                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise; auto: for each receiver as its distance is measured (fabric_ring_distance). Takes effect with the next message.",
+                unit: "",
+                category: "fabric.queues",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(-2147483648, 2147483647),
+                states: Some(&FABRIC_COPY_STORES),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
         },
         CvarRow {
             definition: CvarDef {
@@ -97,6 +114,22 @@ pub static CATALOG: Catalog = Catalog {
                 until_init: false,
             },
             initial: Initial::U64(16384),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "p2p_pipelined_limit",
+                description: "Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time, where the kernel could copy it too and the processes run on cores that share a cache. 0: the kernel copies all of them. Takes effect with the next send. (Measured between such cores, fragments and kernel: 256 KiB 15 and 23 us, 1 MiB 53 either way, 4 MiB 328 and 231.)",
+                unit: "bytes",
+                category: "p2p.protocol",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(0, 18446744073709551615),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(1048576),
         },
         CvarRow {
             definition: CvarDef {
@@ -3484,6 +3517,17 @@ pub static CATALOG: Catalog = Catalog {
             category: "fabric.queues",
             class: PvarClass::Percentage,
             value: ValueType::F64,
+            bind: Bind::NoObject,
+            verbosity: Verbosity::TunerDetail,
+            states: None,
+        },
+        PvarRow {
+            name: "fabric_ring_distance",
+            description: "Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the median of the last measurements, 0 before the first. Below 50 the two processes run on cores that share a cache. Measured now and then while this process sends messages of 2 KiB and more; updated then and by the allocation of the handle.",
+            unit: "nanoseconds",
+            category: "fabric.queues",
+            class: PvarClass::Generic,
+            value: ValueType::U64,
             bind: Bind::NoObject,
             verbosity: Verbosity::TunerDetail,
             states: None,

@@ -274,7 +274,7 @@ fn begin_receive() -> (Copying, Handle, JoinHandle<()>, (Vec<u8>, Vec<u8>), mpi_
     let engine = copying.engine.clone();
     let request = engine.irecv(&mut engine.lock(), 0, 1, 1, into).expect("posted");
     let (region, registration) = registration::for_reading(&copying.peer, 0, &data);
-    copying.push(wire::OFFER, 1, 77, &Offer { bytes: BYTES as u64, region, ways: 0 }.encode());
+    copying.push(wire::OFFER, 1, 77, &Offer { bytes: BYTES as u64, region, ways: 0, pipelined: false }.encode());
     let copier = copying.spawn_copier();
     (copying, request, copier, (data, buffer), registration)
 }

@@ -40,7 +40,7 @@ fn engine(endpoint: Endpoint) -> Engine {
 /// Offers a region of [`BYTES`] and claims one chunk of the transfer; false when the receiver was faster and copied all
 /// of them.
 fn offer_and_claim_one_chunk(peer: &mut Endpoint, region: RegionKey, round: u64) -> bool {
-    let offer = Offer { bytes: BYTES as u64, region, ways: 0 };
+    let offer = Offer { bytes: BYTES as u64, region, ways: 0, pipelined: false };
     let head = RecordHead { kind: wire::OFFER, flags: 0, context: 0, tag: 1, a: 1, b: 77 };
     peer.push(0, &head, &offer.encode()).expect("an empty ring has room");
     let mut seen = Kinds::default();
@@ -133,7 +133,7 @@ fn a_blocking_receive_gets_the_long_message_that_is_offered_together_with_one_fo
     let (region, _registration) = registration::for_reading(&peer, 0, &data);
     let head = RecordHead { kind: wire::SERVICE, flags: 0, context: 0, tag: 2, a: 1, b: 0 };
     peer.push(0, &head, &[1; 8]).expect("room");
-    let offer = Offer { bytes: data.len() as u64, region, ways: 0 };
+    let offer = Offer { bytes: data.len() as u64, region, ways: 0, pipelined: false };
     peer.push(0, &RecordHead { kind: wire::OFFER, tag: 1, b: 77, ..head }, &offer.encode()).expect("room");
     let mut got = vec![0; data.len()];
     // The receive's own poll finds both records.

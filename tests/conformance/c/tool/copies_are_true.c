@@ -49,11 +49,11 @@ static void copies(int fragments)
         check_equal(whole, 0);
 }
 
-static void set_runs_from(unsigned long long bytes)
+static void set(const char *name, unsigned long long bytes)
 {
     MPI_T_cvar_handle handle;
     int index = -1, count;
-    ok(MPI_T_cvar_get_index("p2p_copy_runs_from", &index));
+    ok(MPI_T_cvar_get_index(name, &index));
     ok(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
     ok(MPI_T_cvar_write(handle, &bytes));
     ok(MPI_T_cvar_handle_free(&handle));
@@ -74,10 +74,12 @@ static void gaps(int fragments)
         ok(MPI_Type_vector(pieces[i], DATA / pieces[i], 2 * (DATA / pieces[i]), MPI_CHAR, &types[i]));
         ok(MPI_Type_commit(&types[i]));
     }
+    /* Data in one piece would go in fragments between near cores. */
+    set("p2p_pipelined_limit", 0);
     for (unsigned long long runs = 1; runs <= 1 << 20; runs <<= 20)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
-                set_runs_from(runs);
+                set("p2p_copy_runs_from", runs);
                 unsigned long long whole = together(copied) + together(helped), parts = together(in_parts);
                 ok(MPI_Sendrecv(out, 1, types[i], to, 1, in, 1, types[j], from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
                 whole = together(copied) + together(helped) - whole;

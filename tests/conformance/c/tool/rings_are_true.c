@@ -119,6 +119,28 @@ static void sleepers(void)
         check(all > 0);
 }
 
+/* The distance of the other process is measured while longer messages are sent to it, and of no other. */
+static void distances(void)
+{
+    static char blocks[2][8192];
+    unsigned long long values[2] = {0, 0};
+    MPI_T_pvar_handle distance;
+    int count = -1;
+    check_equal(size, 2);
+    ok(MPI_T_pvar_handle_alloc(session, find_pvar("fabric_ring_distance", MPI_T_PVAR_CLASS_GENERIC), NULL, &distance,
+                               &count));
+    check_equal(count, size);
+    ok(MPI_T_pvar_start(session, distance));
+    for (int i = 0; i < 2000; i++)
+        ok(MPI_Sendrecv(blocks[0], 8192, MPI_CHAR, 1 - rank, DATA, blocks[1], 8192, MPI_CHAR, 1 - rank, DATA,
+                        MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    ok(MPI_T_pvar_read(session, distance, values));
+    check_equal(values[rank], 0);
+    /* Between two caches, with a context switch between the processes at most. */
+    check(values[1 - rank] > 0 && values[1 - rank] < 1000000000);
+    ok(MPI_T_pvar_handle_free(session, &distance));
+}
+
 int main(int argc, char **argv)
 {
     const char *requested = getenv("FERRUM_FABRIC_RING_BYTES");
@@ -152,6 +174,7 @@ int main(int argc, char **argv)
         ok(MPI_Sendrecv(data, 8, MPI_CHAR, 1 - rank, DATA, data + 8, 8, MPI_CHAR, 1 - rank, DATA, MPI_COMM_WORLD,
                         MPI_STATUS_IGNORE));
     sleepers();
+    distances();
     ok(MPI_Win_free(&win));
     ok(MPI_T_pvar_session_free(&session));
     MPI_T_finalize();

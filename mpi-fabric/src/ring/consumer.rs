@@ -1,0 +1,140 @@
+//! The receiver's side of a ring.
+//!
+//! Invariants: those of the ring; what the sender wrote is checked before it is used.
+
+use super::{BadRecord, RingMemory, SPARE};
+use crate::layout::LINE;
+use crate::record::{FirstWord, HEAD_BYTES, Payload, RecordHead, WRAP_WORD, payload_at, record_bytes};
+use crate::sync::Ordering;
+
+/// The receiver reports after each longer record what it has consumed, and after all that it finds otherwise, each time
+/// it is a quarter of the ring: a sender that waits for room in a stream goes on while the receiver reads the next
+/// record. When it finds no more after a longer record it reports all, so that a sender may restart.
+const REPORTED_AT_ONCE: usize = 1 << 10;
+
+/// The receiver's side. One per ring in the whole job.
+pub(crate) struct Consumer<M> {
+    memory: M,
+    pub(super) pos: usize,
+    laps: u64,
+    /// Last report to the sender.
+    pub(super) reported: u64,
+}
+
+impl<M: RingMemory> Consumer<M> {
+    /// A receiver for a ring that is all zero.
+    pub(crate) fn new(memory: M) -> Consumer<M> {
+        Consumer { memory, pos: 0, laps: 0, reported: 0 }
+    }
+
+    /// Hands up to `most` records to `each`, oldest first, and returns how many there were.
+    ///
+    /// A bad record is not consumed: every later poll reports it again.
+    #[inline(always)]
+    pub(crate) fn poll(
+        &mut self,
+        most: usize,
+        mut each: impl FnMut(&RecordHead, Payload<'_>),
+    ) -> Result<usize, BadRecord> {
+        let (mut seen, mut long) = (0, false);
+        while seen < most {
+            let at = self.pos;
+            // SAFETY: `pos` is a multiple of 64 below `bytes()`: 0 at first, and below it stays `pos + SPARE <=
+            // bytes()`. Acquire pairs with the Release in `Producer::append` and in `Producer::grow`.
+            let first = FirstWord(unsafe { self.memory.word(at) }.load(Ordering::Acquire));
+            if first.is_empty() {
+                break;
+            }
+            let next = at + record_bytes(first.len());
+            if !first.is_record() || next + SPARE > self.memory.bytes() {
+                if first.is_away() {
+                    self.away(first, &mut each)?;
+                    (seen, long) = (seen + 1, true);
+                } else {
+                    self.wrap(first)?;
+                }
+                continue;
+            }
+            // SAFETY: the whole record lies inside, as just checked; its words are multiples of 8.
+            unsafe {
+                let head = self.head(first);
+                self.memory.view(at + payload_at(first.len()), first.len(), |payload| each(&head, payload));
+            }
+            self.pos = next;
+            seen += 1;
+            if first.len() >= REPORTED_AT_ONCE {
+                self.report(self.memory.bytes() / 4);
+                long = true;
+            }
+        }
+        self.report(if long { 1 } else { self.memory.bytes() / 4 });
+        Ok(seen)
+    }
+
+    /// Reports what is consumed to the sender, once that is so many bytes more than before.
+    #[inline(always)]
+    fn report(&mut self, least: usize) {
+        let consumed = self.laps + self.pos as u64;
+        if consumed - self.reported >= least as u64 {
+            self.reported = consumed;
+            // Release pairs with the Acquire in `Producer::grow`: our reads are done before the sender writes again.
+            self.memory.credit().store(consumed, Ordering::Release);
+        }
+    }
+
+    /// The head of the record at the receiver's position.
+    /// # Safety
+    /// Its line lies inside.
+    #[inline(always)]
+    unsafe fn head(&self, first: FirstWord) -> RecordHead {
+        // SAFETY: the caller's promise; the words are multiples of 8.
+        unsafe {
+            let second = self.memory.word(self.pos + 8).load(Ordering::Relaxed);
+            RecordHead {
+                kind: first.kind(),
+                flags: first.flags(),
+                context: second as u32,
+                tag: (second >> 32) as i32,
+                a: self.memory.word(self.pos + 16).load(Ordering::Relaxed),
+                b: self.memory.word(self.pos + 24).load(Ordering::Relaxed),
+            }
+        }
+    }
+
+    /// Hands over a record whose payload lies in the sender's copy buffer.
+    #[inline(never)]
+    fn away(&mut self, first: FirstWord, mut each: impl FnMut(&RecordHead, Payload<'_>)) -> Result<(), BadRecord> {
+        let (at, len) = (self.pos, first.len());
+        let bad = BadRecord { word: first.0, at };
+        if at + LINE + SPARE > self.memory.bytes() {
+            return Err(bad);
+        }
+        // SAFETY: the record's line lies inside, as just checked.
+        let offset = unsafe { self.memory.word(at + HEAD_BYTES) }.load(Ordering::Relaxed);
+        let offset = usize::try_from(offset).map_err(|_| bad)?;
+        let inside = offset.checked_add(len.next_multiple_of(8)).is_some_and(|end| end <= self.memory.buffer_bytes());
+        if !inside || !offset.is_multiple_of(LINE) {
+            return Err(bad);
+        }
+        // SAFETY: as above; the payload lies inside the buffer, as just checked.
+        unsafe {
+            let head = self.head(first);
+            self.memory.view_buffer(offset, len, |payload| each(&head, payload));
+        }
+        self.pos = at + LINE;
+        self.report(self.memory.bytes() / 4);
+        Ok(())
+    }
+
+    /// Follows a wrap mark; any other word that is no record is bad.
+    #[cold]
+    fn wrap(&mut self, first: FirstWord) -> Result<(), BadRecord> {
+        // A mark at the beginning of the ring would be followed for ever.
+        if first.0 != WRAP_WORD || self.pos == 0 {
+            return Err(BadRecord { word: first.0, at: self.pos });
+        }
+        self.laps += self.memory.bytes() as u64;
+        self.pos = 0;
+        Ok(())
+    }
+}

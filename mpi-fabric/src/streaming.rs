@@ -1,0 +1,81 @@
+//! Copies whose stores go past the caches.
+//!
+//! An ordinary store first fetches its line from the cache that has it. Where that is the cache of a core far away, as
+//! in a ring whose reader has just read it, a record of several lines waits for each of them. A streaming store writes
+//! whole lines without fetching them, and the reader gets them from memory.
+//! Not here: when this pays (`ring::distance`).
+
+use crate::layout::LINE;
+
+/// Copies `len` bytes with streaming stores; they are visible to a thread that sees a later Release store.
+///
+/// # Safety
+/// `src..src + len` is readable, `dst..dst + len` rounded up to whole lines writable, and they do not overlap; `dst` is
+/// aligned to a line. The bytes behind `len` in the last line get undefined values.
+#[cfg(target_arch = "x86_64")]
+pub(crate) unsafe fn copy_streaming(src: *const u8, dst: *mut u8, len: usize) {
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+
+    /// # Safety
+    /// 64 bytes at `src` are readable, and at `dst` writable; `dst` is aligned to 16.
+    #[inline(always)]
+    unsafe fn line(src: *const u8, dst: *mut u8) {
+        let (src, dst) = (src.cast::<__m128i>(), dst.cast::<__m128i>());
+        // SAFETY: the caller's promise; every x86-64 processor has these instructions.
+        unsafe {
+            let parts = [0, 1, 2, 3].map(|i| _mm_loadu_si128(src.add(i)));
+            for (i, part) in parts.into_iter().enumerate() {
+                _mm_stream_si128(dst.add(i), part);
+            }
+        }
+    }
+
+    debug_assert!((dst as usize).is_multiple_of(LINE));
+    let whole = len / LINE * LINE;
+    // SAFETY: lines below `whole` lie inside both; the rest is copied to a line of this function first, and `dst` has
+    // room for whole lines. The fence orders the streaming stores before every later store (they are ordered with
+    // nothing otherwise).
+    unsafe {
+        for at in (0..whole).step_by(LINE) {
+            line(src.add(at), dst.add(at));
+        }
+        if whole < len {
+            let mut rest = [0; LINE];
+            std::ptr::copy_nonoverlapping(src.add(whole), rest.as_mut_ptr(), len - whole);
+            line(rest.as_ptr(), dst.add(whole));
+        }
+        _mm_sfence();
+    }
+}
+
+/// As on x86-64; other processors fetch no lines that are written whole, or not for long.
+///
+/// # Safety
+/// As there.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) unsafe fn copy_streaming(src: *const u8, dst: *mut u8, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::copy_nonoverlapping(src, dst, len) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[repr(align(64))]
+    struct Lines([u8; 1024]);
+
+    #[test]
+    fn every_length_and_alignment_of_the_source_is_copied_exactly() {
+        let src: Vec<u8> = (0..1100u32).map(|i| (i * 7 + 1) as u8).collect();
+        for len in (0..300).chain([511, 512, 513, 959, 960]) {
+            for skip in [0, 1, 8, 33] {
+                let mut to = Lines([0xee; 1024]);
+                // SAFETY: `src` has 1100 bytes, `to` 1024, and both are different memory; aligned by its type.
+                unsafe { copy_streaming(src.as_ptr().add(skip), to.0.as_mut_ptr(), len) };
+                assert_eq!(to.0[..len], src[skip..skip + len], "{len} from {skip}");
+                assert!(to.0[len.next_multiple_of(LINE)..].iter().all(|byte| *byte == 0xee), "{len} from {skip}");
+            }
+        }
+    }
+}
