@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use mpi_core::abi::MPI_ERR_INTERN;
-use mpi_core::{Facts, Handle, Kind, Table};
+use mpi_core::{Facts, Handle, Kind, ProcessLock, Table};
 use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
@@ -99,6 +99,8 @@ pub(crate) struct Core {
     /// threads that sleep until any change.
     pub posting: usize,
     pub waiters: Waiters,
+    /// The lock of all this: whether other threads may wait for it.
+    pub lock: Arc<ProcessLock>,
     /// The first protocol error in what another process sent.
     pub fault: Option<Error>,
 }
@@ -144,6 +146,7 @@ struct Early {
 impl Core {
     pub fn new(
         doorbell: Doorbell,
+        lock: Arc<ProcessLock>,
         instruments: &'static EngineInstruments,
         settings: &'static EngineSettings,
         partition_metrics: PartitionMetrics,
@@ -184,6 +187,7 @@ impl Core {
             on_demand: OnDemandMetrics::default(),
             posting: 0,
             waiters: Waiters::new(doorbell),
+            lock,
             fault: None,
         }
     }

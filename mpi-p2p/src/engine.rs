@@ -89,7 +89,7 @@ impl Engine {
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
         let partition_metrics = PartitionMetrics::new(memory);
-        let core = Core::new(doorbell.clone(), instruments, settings, partition_metrics);
+        let core = Core::new(doorbell.clone(), lock.clone(), instruments, settings, partition_metrics);
         let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;

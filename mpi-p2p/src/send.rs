@@ -172,7 +172,10 @@ impl State {
         let flags = match receiver {
             Receiver::Service => wire::FOR_SERVICE,
             Receiver::MatchingAtOnce
-                if !eager && bytes <= core.settings.pipelined_limit.get() && self.endpoint.prefers_segments(world) =>
+                if !eager
+                    && !core.lock.is_contended()
+                    && bytes <= core.settings.pipelined_limit.get()
+                    && self.endpoint.prefers_segments(world) =>
             {
                 wire::PIPELINED
             }

@@ -60,7 +60,7 @@ impl Core {
         let can_share = near && from != endpoint.rank() && wanted >= SHARE_FROM && !self.slots.are_all_used();
         let copied_by = match (offer.ways, buffer.address()) {
             (0, Some(_)) if offer.region.is_none() || !endpoint.can_copy(from) => Copied::Never,
-            (0, Some(_)) if offer.pipelined && near => Copied::Never,
+            (0, Some(_)) if offer.pipelined && near && !self.lock.is_contended() => Copied::Never,
             (0, Some(_)) if can_share => Copied::ByBoth,
             (0, Some(_)) => Copied::ByReceiver,
             _ if wanted < SHARE_FROM || !endpoint.can_copy_runs(from) => Copied::Never,
