@@ -61,8 +61,7 @@ impl Engine {
         let taken = state.core.take_if_done(request).ok_or_else(|| no_such_request(request))?;
         match taken {
             None => {
-                state.core.instruments.failed_tests.incr();
-                self.yield_if_crowded(guard);
+                self.failed_test(guard);
             }
             Some(mut completion) if completion.has_callbacks() => {
                 self.end_generalized(guard, request, &mut completion);
@@ -94,7 +93,7 @@ impl Engine {
         let state = self.state.get_mut(guard);
         match state.take_any(requests) {
             None => {
-                state.core.instruments.failed_tests.incr();
+                self.failed_test(guard);
                 Ok(None)
             }
             Some(Some((index, mut completion))) if completion.has_callbacks() => {
@@ -145,7 +144,7 @@ impl Engine {
         let mut later = Vec::new();
         let taken = state.take_some(requests, &mut each, &mut later);
         if taken == 0 {
-            state.core.instruments.failed_tests.incr();
+            self.failed_test(guard);
         }
         if !later.is_empty() {
             guard.unlocked(|| {
@@ -203,8 +202,7 @@ impl Engine {
         let core = &mut state.core;
         let done = |request: &Handle| *request == NULL || matches!(core.status_if_done(*request), Some(Some(_)));
         if !requests.iter().all(done) {
-            core.instruments.failed_tests.incr();
-            self.yield_if_crowded(guard);
+            self.failed_test(guard);
             return Ok(false);
         }
         let (mut later, mut missing, mut repeats) = (Vec::new(), None, Repeats::default());
@@ -229,10 +227,11 @@ impl Engine {
         missing.map_or(Ok(true), |request| Err(no_such_request(request)))
     }
 
-    /// After a test that failed: lets another process run where processes share cores, because a program that tests in a
+    /// Counts a test that found its operations incomplete, and lets another process run where processes share cores, because a program that tests in a
     /// loop would use up its share of the core while the others wait for it.
     #[inline]
-    fn yield_if_crowded(&self, guard: &mut Guard<'_>) {
+    pub(crate) fn failed_test(&self, guard: &mut Guard<'_>) {
+        self.instruments.failed_tests.incr();
         if self.settings.wait_spins.get() == 0 {
             guard.unlocked(std::thread::yield_now);
         }

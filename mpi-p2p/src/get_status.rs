@@ -33,7 +33,7 @@ impl Engine {
         self.advance(guard)?;
         let status = self.status_of(guard, request)?;
         if status.is_none() {
-            self.instruments.failed_tests.incr();
+            self.failed_test(guard);
         }
         Ok(status.map(Found::Complete))
     }
@@ -50,7 +50,7 @@ impl Engine {
         self.advance(guard)?;
         let core = &mut self.state.get_mut(guard).core;
         if !requests.iter().all(|request| *request == NULL || matches!(core.status_if_done(*request), Some(Some(_)))) {
-            core.instruments.failed_tests.incr();
+            self.failed_test(guard);
             return Ok(false);
         }
         for (index, request) in requests.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Engine {
                 return Ok(Some(Some((index, status))));
             }
         }
-        self.instruments.failed_tests.incr();
+        self.failed_test(guard);
         Ok(None)
     }
 
@@ -107,7 +107,7 @@ impl Engine {
             }
         }
         if complete == 0 {
-            self.instruments.failed_tests.incr();
+            self.failed_test(guard);
         }
         Ok(Some(complete))
     }
