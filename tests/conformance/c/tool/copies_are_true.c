@@ -49,7 +49,7 @@ static void copies(int fragments)
         check_equal(whole, 0);
 }
 
-static void set(const char *name, unsigned long long bytes)
+static void set_bytes(const char *name, unsigned long long bytes)
 {
     MPI_T_cvar_handle handle;
     int index = -1, count;
@@ -75,11 +75,11 @@ static void gaps(int fragments)
         ok(MPI_Type_commit(&types[i]));
     }
     /* Data in one piece would go in fragments between near cores. */
-    set("p2p_pipelined_limit", 0);
+    set_bytes("p2p_pipelined_limit", 0);
     for (unsigned long long runs = 1; runs <= 1 << 20; runs <<= 20)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
-                set("p2p_copy_runs_from", runs);
+                set_bytes("p2p_copy_runs_from", runs);
                 unsigned long long whole = together(copied) + together(helped), parts = together(in_parts);
                 ok(MPI_Sendrecv(out, 1, types[i], to, 1, in, 1, types[j], from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
                 whole = together(copied) + together(helped) - whole;
