@@ -152,8 +152,11 @@ impl Layout {
         self.rings_at() + (receiver as usize * self.ranks as usize + sender as usize) * self.ring_bytes
     }
 
-    /// Length of each rank's copy buffer in bytes, a power of two.
+    /// Length of each rank's copy buffer in bytes, a power of two. A single rank has no other core to copy for.
     pub fn copy_buffer_bytes(&self) -> usize {
+        if self.ranks == 1 {
+            return MIN_COPY_BUFFER;
+        }
         let share = COPY_BUFFERS_BYTES / self.ranks.next_power_of_two() as usize;
         share.clamp(MIN_COPY_BUFFER, MAX_COPY_BUFFER)
     }
@@ -198,7 +201,8 @@ mod tests {
     #[test]
     fn copy_buffers_shrink_with_the_number_of_ranks() {
         let bytes = |ranks| Layout::new(ranks, MIN_RING_BYTES).unwrap().copy_buffer_bytes();
-        assert_eq!([1, 2, 32].map(bytes), [MAX_COPY_BUFFER; 3]);
+        assert_eq!([2, 3, 32].map(bytes), [MAX_COPY_BUFFER; 3]);
+        assert_eq!(bytes(1), MIN_COPY_BUFFER);
         assert_eq!([33, 64, 65].map(bytes), [2 << 20, 2 << 20, 1 << 20]);
         assert_eq!(bytes(MAX_RANKS), MIN_COPY_BUFFER);
         assert!((1..=MAX_RANKS).all(|ranks| bytes(ranks).is_power_of_two()));
