@@ -6,7 +6,7 @@
 use core::ffi::c_void;
 
 use mpi_coll::Buffers;
-use mpi_core::abi::MPI_ERR_ARG;
+use mpi_core::abi::{MPI_BOTTOM, MPI_ERR_ARG};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
@@ -19,6 +19,9 @@ use crate::fortran_section;
 pub const SENDS: [&str; 4] = ["sendbuf", "sendcounts", "sendtype", "sendtypes"];
 /// The same for those that are received.
 pub const RECVS: [&str; 4] = ["recvbuf", "recvcounts", "recvtype", "recvtypes"];
+
+/// No program has memory below this address (Linux, `vm.mmap_min_addr`).
+const LOWEST_MEMORY: i64 = 65_536;
 
 /// The types of blocks.
 #[derive(Clone, Copy)]
@@ -108,11 +111,12 @@ impl<'a, C: Number, D: Number> Blocks<'a, C, D> {
                 }
                 (None, TypeList::One(_)) => return Ok(empty()),
             };
-            if check::is_no_memory(base) {
-                check::no_data(self.names[0], base, count, datatype)?;
-            }
             let displacement = self.displacements[index].wide();
             let bytes = displacement.checked_mul(unit).ok_or_else(|| self.too_far(displacement))?;
+            // From MPI_BOTTOM, which is NULL, displacements are addresses.
+            if check::is_no_memory(base) && (base as usize != MPI_BOTTOM || bytes < LOWEST_MEMORY) {
+                check::no_data(self.names[0], base, count, datatype)?;
+            }
             make(bytes, count, datatype)
         };
         let blocks = (0..self.counts.len()).map(|index| block(index).map_err(|error: Error| error.in_element(index)));
