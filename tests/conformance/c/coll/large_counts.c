@@ -21,14 +21,14 @@ static void finished(int persistent)
 /* The three forms of an operation; after each, `right` holds. */
 #define FORMS(name, iname, on, right, ...)                                                                             \
     do {                                                                                                               \
-        refill();                                                                                                        \
+        refill();                                                                                                      \
         ok(MPI_##name##_c(__VA_ARGS__, on));                                                                           \
         check(right);                                                                                                  \
-        refill();                                                                                                        \
+        refill();                                                                                                      \
         ok(MPI_##iname##_c(__VA_ARGS__, on, &request));                                                                \
         finished(0);                                                                                                   \
         check(right);                                                                                                  \
-        refill();                                                                                                        \
+        refill();                                                                                                      \
         ok(MPI_##name##_init_c(__VA_ARGS__, on, MPI_INFO_NULL, &request));                                             \
         finished(1);                                                                                                   \
         check(right);                                                                                                  \
