@@ -64,6 +64,9 @@ impl CopyBuffer {
     ) -> Option<usize> {
         debug_assert!(len <= self.longest());
         let need = len.next_multiple_of(LINE);
+        if need > self.bytes {
+            return None;
+        }
         let mut end = area.min(self.bytes);
         loop {
             let found = match self.parts.front() {

@@ -144,6 +144,10 @@ impl Endpoint {
         {
             return network.push(dest, &head, payload);
         }
+        if payload.len() > self.max_payload {
+            // A shorter limit of one record than of segments: the caller offers the message.
+            return Err(Full);
+        }
         self.make_room(dest, payload.len())?;
         let output = &mut self.outputs[dest as usize];
         output.ring.try_push(&head, payload)?;

@@ -68,6 +68,10 @@ impl Endpoint {
         segment: usize,
     ) -> Result<(), Full> {
         let count = payload.len().div_ceil(segment);
+        // Neither the buffer nor the ring would ever have room for more.
+        if payload.len() > self.buffer.longest() || count.saturating_sub(1) * LINE > self.max_payload {
+            return Err(Full);
+        }
         let output = self.outputs.get_mut(dest as usize).filter(|output| output.local.is_some()).ok_or(Full)?;
         let streams = streams(output, self.settings);
         let area = if streams { FAR_AREA } else { usize::MAX };
