@@ -100,8 +100,8 @@ impl Endpoint {
 
     /// Appends a record to the ring at `dest` (which may be this rank) and wakes the receiver if it sleeps.
     ///
-    /// `Full`: there is no room now; poll, so that no processes wait for each other, and try again. Panics if `dest` is
-    /// not a rank or the payload longer than [`Self::max_payload`].
+    /// `Full`: there is no room now; poll, so that no processes wait for each other, and try again. A payload that is
+    /// longer than [`Self::max_payload`] may never find room. Panics if `dest` is not a rank.
     #[inline(always)] // on the path of every short message
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
         // A peer on a network has a ring that never has room: the bounds check and the check for room also choose the
