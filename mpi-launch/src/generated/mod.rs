@@ -118,7 +118,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_pipelined_limit",
-                description: "Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time, where the kernel could copy it too and the processes run on cores that share a cache. 0: the kernel copies all of them. Takes effect with the next send. (Measured between such cores, fragments and kernel: 256 KiB 15 and 23 us, 1 MiB 53 either way, 4 MiB 328 and 231.)",
+                description: "Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time, where the kernel could copy it too: between processes of one thread on cores that share a cache. 0: the kernel copies all of them. Takes effect with the next send. (Measured between such cores, fragments and kernel: 256 KiB 15 and 23 us, 1 MiB 53 either way, 4 MiB 328 and 231.)",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::U64,
