@@ -71,7 +71,7 @@ impl Collectives {
             None => None,
             Some(what) => {
                 let commutative = what.op.on(what.datatype, what.handle)?.is_commutative();
-                let native = what.datatype.is_contiguous() || memory.recv_is_native();
+                let native = memory.recv_is_native();
                 Some(Combining { size: what.datatype.size(), count: what.count, commutative, native })
             }
         };

@@ -140,7 +140,8 @@ impl<'b> Memory<'b> {
     }
 
     /// Whether the elements in the receive buffer may be combined where they are: not those of a derived type with
-    /// gaps, which may hold other data of the program.
+    /// gaps, which may hold other data of the program, and not those of a buffer in another layout than the elements'
+    /// type has, such as an array section.
     pub fn recv_is_native(&mut self) -> bool {
         self.recv.piece_mut(0).is_none_or(|buffer| buffer.native_mut().is_some())
     }

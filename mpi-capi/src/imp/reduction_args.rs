@@ -11,6 +11,7 @@ use super::coll_args::{Arguments, Part, in_place, is_in_place, may_be_in_place};
 use super::coll_number::Number;
 use crate::call_context::{CallContext, CommView, TypeRef};
 use crate::check;
+use crate::fortran_section;
 
 /// The buffers of a reduction whose result, `received` elements, this process gets, with its operation.
 #[allow(clippy::too_many_arguments)] // the standard's own list
@@ -27,10 +28,10 @@ fn reducing(
     may_be_in_place(comm, "sendbuf", send)?;
     // In place, the receive buffer has the whole contribution.
     let received = if is_in_place(send) { count } else { received };
-    let recv = Buffers::one(cx.recv_buffer("recvbuf", recv, received, &datatype)?);
+    let recv = Buffers::one(fortran_section::recv_buffer(cx, "recvbuf", recv, received, &datatype)?);
     let send = match is_in_place(send) {
         true => Buffers::InPlace,
-        false => Buffers::one(cx.send_buffer("sendbuf", send, count, &datatype)?),
+        false => Buffers::one(fortran_section::send_buffer(cx, "sendbuf", send, count, &datatype)?),
     };
     let arguments = Arguments::new(which, send, recv).distinct()?;
     cx.on_op_used(word, &datatype, count);
@@ -59,9 +60,11 @@ pub fn reduce<C: Number>(
     }
     let (word, op) = (op, cx.op("op", op)?);
     let (send, recv) = match part {
-        Part::Root => (Buffers::Absent, Buffers::one(cx.recv_buffer("recvbuf", recv, count, &datatype)?)),
+        Part::Root => {
+            (Buffers::Absent, Buffers::one(fortran_section::recv_buffer(cx, "recvbuf", recv, count, &datatype)?))
+        }
         _ if is_in_place(send) => return Err(in_place("sendbuf")),
-        _ => (Buffers::one(cx.send_buffer("sendbuf", send, count, &datatype)?), Buffers::Absent),
+        _ => (Buffers::one(fortran_section::send_buffer(cx, "sendbuf", send, count, &datatype)?), Buffers::Absent),
     };
     cx.on_op_used(word, &datatype, count);
     let reducing = Some((op, datatype, count));

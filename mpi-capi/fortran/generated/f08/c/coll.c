@@ -374,8 +374,8 @@ FERRUM_BODY void body_Allreduce_init(__typeof__(MPI_Allreduce_init) *call, CFI_c
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -409,8 +409,8 @@ FERRUM_BODY void body_Allreduce_init_c(__typeof__(MPI_Allreduce_init_c) *call, C
     CFI_cdesc_t *recvbuf, const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1132,8 +1132,8 @@ FERRUM_BODY void body_Exscan_init(__typeof__(MPI_Exscan_init) *call, CFI_cdesc_t
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1167,8 +1167,8 @@ FERRUM_BODY void body_Exscan_init_c(__typeof__(MPI_Exscan_init_c) *call, CFI_cde
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1651,8 +1651,8 @@ FERRUM_BODY void body_Iallreduce(__typeof__(MPI_Iallreduce) *call, CFI_cdesc_t *
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -1684,8 +1684,8 @@ FERRUM_BODY void body_Iallreduce_c(__typeof__(MPI_Iallreduce_c) *call, CFI_cdesc
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2025,8 +2025,8 @@ FERRUM_BODY void body_Iexscan(__typeof__(MPI_Iexscan) *call, CFI_cdesc_t *sendbu
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2058,8 +2058,8 @@ FERRUM_BODY void body_Iexscan_c(__typeof__(MPI_Iexscan_c) *call, CFI_cdesc_t *se
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2239,8 +2239,8 @@ FERRUM_BODY void body_Ireduce(__typeof__(MPI_Ireduce) *call, CFI_cdesc_t *sendbu
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2274,8 +2274,8 @@ FERRUM_BODY void body_Ireduce_c(__typeof__(MPI_Ireduce_c) *call, CFI_cdesc_t *se
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2309,8 +2309,8 @@ FERRUM_BODY void body_Ireduce_scatter(__typeof__(MPI_Ireduce_scatter) *call, CFI
     CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2342,8 +2342,8 @@ FERRUM_BODY void body_Ireduce_scatter_block(__typeof__(MPI_Ireduce_scatter_block
     CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype, const MPI_Fint *op,
     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2377,8 +2377,8 @@ FERRUM_BODY void body_Ireduce_scatter_block_c(__typeof__(MPI_Ireduce_scatter_blo
     CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *datatype, const MPI_Fint *op,
     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2412,8 +2412,8 @@ FERRUM_BODY void body_Ireduce_scatter_c(__typeof__(MPI_Ireduce_scatter_c) *call,
     CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2445,8 +2445,8 @@ FERRUM_BODY void body_Iscan(__typeof__(MPI_Iscan) *call, CFI_cdesc_t *sendbuf, C
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2478,8 +2478,8 @@ FERRUM_BODY void body_Iscan_c(__typeof__(MPI_Iscan_c) *call, CFI_cdesc_t *sendbu
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request,
     MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2753,8 +2753,8 @@ FERRUM_BODY void body_Reduce_init(__typeof__(MPI_Reduce_init) *call, CFI_cdesc_t
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2788,8 +2788,8 @@ FERRUM_BODY void body_Reduce_init_c(__typeof__(MPI_Reduce_init_c) *call, CFI_cde
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm,
     const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -2888,8 +2888,8 @@ void ferrum_f08_pmpi_reduce_local_c(CFI_cdesc_t *inbuf, CFI_cdesc_t *inoutbuf, c
 FERRUM_BODY void body_Reduce_scatter(__typeof__(MPI_Reduce_scatter) *call, CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
     const MPI_Fint *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, recvbuf_section.address, recvcounts, ferrum_type(*datatype),
@@ -2991,8 +2991,8 @@ FERRUM_BODY void body_Reduce_scatter_block_init(__typeof__(MPI_Reduce_scatter_bl
     CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype, const MPI_Fint *op,
     const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -3028,8 +3028,8 @@ FERRUM_BODY void body_Reduce_scatter_block_init_c(__typeof__(MPI_Reduce_scatter_
     CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *datatype,
     const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -3065,8 +3065,8 @@ FERRUM_BODY void body_Reduce_scatter_c(__typeof__(MPI_Reduce_scatter_c) *call, C
     CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
     const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
         error = call(sendbuf_section.address, recvbuf_section.address, recvcounts, ferrum_type(*datatype),
@@ -3096,8 +3096,8 @@ FERRUM_BODY void body_Reduce_scatter_init(__typeof__(MPI_Reduce_scatter_init) *c
     CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
     const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -3133,8 +3133,8 @@ FERRUM_BODY void body_Reduce_scatter_init_c(__typeof__(MPI_Reduce_scatter_init_c
     CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Fint *datatype, const MPI_Fint *op,
     const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -3238,8 +3238,8 @@ FERRUM_BODY void body_Scan_init(__typeof__(MPI_Scan_init) *call, CFI_cdesc_t *se
     const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {
@@ -3273,8 +3273,8 @@ FERRUM_BODY void body_Scan_init_c(__typeof__(MPI_Scan_init_c) *call, CFI_cdesc_t
     const MPI_Count *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info,
     MPI_Fint *request, MPI_Fint *ierror)
 {
-    struct ferrum_section sendbuf_section = ferrum_contiguous(sendbuf);
-    struct ferrum_section recvbuf_section = ferrum_contiguous(recvbuf);
+    struct ferrum_section sendbuf_section = ferrum_stated(sendbuf, "sendbuf");
+    struct ferrum_section recvbuf_section = ferrum_stated(recvbuf, "recvbuf");
     MPI_Request c_request = 0;
     int error, refused = sendbuf_section.is_refused || recvbuf_section.is_refused;
     if (!refused) {

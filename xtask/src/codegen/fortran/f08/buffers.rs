@@ -4,9 +4,9 @@
 //! buffer that the call has finished with when it returns is copied (`Copied`), where its arguments state how much of it
 //! is used. Partitions, elements that the call describes by a predefined datatype alone, and buffers of collective operations
 //! with lists of counts or that do not block are stated to the library (`Stated`): the implementations of these calls read
-//! it (`mpi-capi/src/fortran_section.rs`). Reductions of these forms need elements in contiguous memory. Every other buffer must be
-//! contiguous (`Contiguous`), unless the call takes its address alone (`Address`). Invariant: the use follows from the
-//! parameters. Not here: the C code that does it (`mpi-capi/fortran/f08`).
+//! it (`mpi-capi/src/fortran_section.rs`). Every other buffer must be contiguous (`Contiguous`), unless the call takes its
+//! address alone (`Address`). Invariant: the use follows from the parameters.
+//! Not here: the C code that does it (`mpi-capi/fortran/f08`).
 
 use super::super::conversion::at_root;
 use super::super::{Form, form};
@@ -86,8 +86,7 @@ fn use_of(spec: &Spec, function: &Function, place: usize) -> Result<Use> {
     }
     let listed = (place..all.len()).find(|at| is_count(&all[*at])).is_some_and(|at| all[at].value("len").is_some());
     let collective = COLLECTIVE.contains(&function.chapter.as_str());
-    let moves = collective && !all.iter().any(|each| each.kind == "OPERATION");
-    if moves && (outlives || listed) {
+    if collective && (outlives || listed) {
         return Ok(Use::Stated);
     }
     if outlives {
@@ -164,8 +163,10 @@ mod tests {
             ("Neighbor_alltoallw", 4, Use::Stated),
             ("Allgatherv", 0, copied("sendcount", "ferrum_type(*sendtype)")),
             ("Allgatherv", 3, Use::Stated),
-            ("Reduce_scatter", 0, Use::Contiguous),
-            ("Iallreduce", 0, Use::Contiguous),
+            ("Reduce_scatter", 0, Use::Stated),
+            ("Reduce_scatter_block", 0, copied("recvcount", "ferrum_type(*datatype)")),
+            ("Iallreduce", 0, Use::Stated),
+            ("Exscan_init", 1, Use::Stated),
             ("Fetch_and_op", 1, Use::Stated),
             ("Psend_init", 0, Use::Stated),
             ("Win_create", 0, Use::Contiguous),
