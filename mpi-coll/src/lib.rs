@@ -7,6 +7,7 @@
 //! - `steps`: what an algorithm consists of. `run`: steps carried out at once. `record`, `schedule`, `start`: steps kept
 //!   for calls that do not block. `memory`: what steps work on. `shape`, `dispatch`: the steps of a call. `reducing`: what
 //!   the reductions share.
+//! - `owned`: operations that own their data, for programs in Rust.
 //! - `call`: a call of any operation. `link`: messages of a blocking call. `missing_buffer`: errors about absent buffers.
 //! - `scratch`: aligned memory. `split`: long reductions, split among all.
 //! - `agreement`: checks that the processes of a call make the same call.
@@ -38,6 +39,7 @@ mod memory;
 mod missing_buffer;
 mod neighbor;
 pub mod op;
+mod owned;
 mod plan;
 mod record;
 mod reduce;
@@ -69,6 +71,7 @@ pub use coll_op::CollOp;
 pub use instruments::CollInstruments;
 pub use memory::Buffers;
 pub use op::{Builtin, Elements, Op, Reducer, UserFunction};
+pub use owned::{Blocks, OwnedArguments, OwnedCollective};
 pub use settings::CollSettings;
 pub use shape::Root;
 

@@ -105,6 +105,22 @@ impl<'b> EpochAccess<'_, 'b> {
         let of_all = (target.datatype, target.handle);
         self.one_sided.get_accumulate(guard, self.win, data, of_all, before, of_all, &target, op)
     }
+
+    /// Stores `value` in an element of a rank if it is equal to `expected`; `before` gets the element as it was. Errors:
+    /// as [`OneSided::compare_and_swap`].
+    pub fn compare_and_swap<T: Element>(
+        &mut self,
+        guard: &mut Guard<'_>,
+        (rank, element): (i32, i64),
+        (expected, value): (T, T),
+        before: &'b mut T,
+    ) -> Result<()> {
+        let (expected, value) = ([expected], [value]);
+        // SAFETY: as in `put`; the other two are copied before the call returns.
+        let before = unsafe { RecvBuf::from_slice(std::slice::from_mut(before)).detach() };
+        let (expected, value) = (SendBuf::from_slice(&expected), SendBuf::from_slice(&value));
+        self.one_sided.compare_and_swap(guard, self.win, &value, &expected, before, &target::<T>(rank, element, 1))
+    }
 }
 
 fn target<T: Element>(rank: i32, displacement: i64, count: usize) -> Target<'static> {

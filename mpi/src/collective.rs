@@ -241,7 +241,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
     }
 
     /// The root's rank as the flight recorder has it, if there is such a process.
-    fn check_root(&self, root: u32) -> Result<i32> {
+    pub(crate) fn check_root(&self, root: u32) -> Result<i32> {
         let size = self.size();
         let known = i32::try_from(root).ok().filter(|_| root < size);
         known.ok_or_else(|| {

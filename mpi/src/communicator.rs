@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mpi_comm::{Comm, Group};
+use mpi_comm::{Comm, Comparison, Group};
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_INTERN, MPI_ERR_OTHER, MPI_ERR_RANK, MPI_UNDEFINED};
 use mpi_core::{Handle, functions};
 use mpi_env::{Process, Route};
@@ -19,6 +19,7 @@ use crate::{Error, Result};
 
 const DUPLICATE: CallName = CallName::new("Communicator::duplicate", functions::MPI_COMM_DUP);
 const SPLIT: CallName = CallName::new("Communicator::split", functions::MPI_COMM_SPLIT);
+const SPLIT_BY_MEMORY: CallName = CallName::new("Communicator::split_by_memory", functions::MPI_COMM_SPLIT_TYPE);
 const SUBSET: CallName = CallName::new("Communicator::subset", functions::MPI_COMM_CREATE);
 
 /// Processes with ranks from 0, and a space of messages that is apart from those of all other communicators.
@@ -133,6 +134,32 @@ impl<M: ThreadUse> Communicator<'_, M> {
         })
     }
 
+    /// Makes a communicator of the processes that share memory with this one: those of its host. Ordered by key, as
+    /// [`Communicator::split`]. All processes call it, and wait for each other. Errors: as [`Communicator::duplicate`].
+    pub fn split_by_memory(&self, key: i32) -> Result<Communicator<'_, M>> {
+        self.call(SPLIT_BY_MEMORY, |call| {
+            drop(call.enter(-1, 0, 0));
+            // All processes of a job share the memory of one host.
+            self.made(call.process.comm_split(self.handle(), 0, key)?, "communicator")
+        })
+    }
+
+    /// How the processes of another communicator compare with those of this one.
+    pub fn compare(&self, other: &Communicator<'_, M>) -> Comparison {
+        self.comm.compare(&other.comm)
+    }
+
+    /// Its name, `MPI_COMM_WORLD` or what [`Communicator::set_name`] gave it.
+    pub fn name(&self) -> String {
+        self.comm.name()
+    }
+
+    /// Names it, for reports and tools.
+    pub fn set_name(&self, name: &str) {
+        self.comm.set_name(name);
+        self.process.on_comm_named(&self.comm);
+    }
+
     fn group_of(&self, ranks: &[u32]) -> Result<Group> {
         let mut members = Vec::with_capacity(ranks.len());
         let mut seen = vec![false; self.size() as usize];
@@ -170,10 +197,20 @@ impl<M: ThreadUse> Communicator<'_, M> {
 
     /// The communicator that a call has just made.
     pub(crate) fn made<'c>(&'c self, handle: Handle, name: &'static str) -> Result<Communicator<'c, M>> {
-        let guard = self.process.engine.lock();
-        let comm = self.process.comm(&guard, handle).cloned();
+        Communicator::made_in(self.process, handle, name)
+    }
+}
+
+impl<'c, M: ThreadUse> Communicator<'c, M> {
+    /// As [`Communicator::made`]; what it borrows is the caller's.
+    pub(crate) fn made_in(
+        process: &'static Process,
+        handle: Handle,
+        name: &'static str,
+    ) -> Result<Communicator<'c, M>> {
+        let comm = process.comm(&process.engine.lock(), handle).cloned();
         let comm = comm.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new communicator does not exist"))?;
-        Ok(Communicator { process: self.process, comm, name, is_predefined: false, parent: PhantomData })
+        Ok(Communicator { process, comm, name, is_predefined: false, parent: PhantomData })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files that all processes of a communicator open together (MPI-5.0, chapter 14).
 //!
 //! Invariant: a [`File`] borrows its communicator, so no file is open when MPI is finalized.
-//! Not here: views and file pointers (`mpi_io::File` has them).
+//! Not here: views and file pointers (`file_access`).
 
 use std::fmt;
 use std::path::Path;
@@ -10,8 +10,9 @@ use std::sync::Arc;
 use mpi_core::abi::{
     MPI_MODE_CREATE, MPI_MODE_DELETE_ON_CLOSE, MPI_MODE_EXCL, MPI_MODE_RDONLY, MPI_MODE_RDWR, MPI_MODE_WRONLY,
 };
-use mpi_core::{Handle, Info, functions};
+use mpi_core::{Handle, Info, Status, functions};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
+use mpi_env::Process;
 use mpi_io::{AccessMode, OpenArgs};
 
 use crate::call::{Call, CallName};
@@ -100,8 +101,17 @@ impl<M: ThreadUse> File<'_, M> {
         process.file(&process.engine.lock(), self.handle).cloned().expect("it is open as long as this is")
     }
 
+    pub(crate) fn process(&self) -> &'static Process {
+        self.comm.process
+    }
+
     /// A call on the file, which the flight recorder shows with the file's own communicator.
-    fn call<T>(&self, name: CallName, count: u64, body: impl FnOnce(&mpi_io::File) -> Result<T>) -> Result<T> {
+    pub(crate) fn call<T>(
+        &self,
+        name: CallName,
+        count: u64,
+        body: impl FnOnce(&mpi_io::File) -> Result<T>,
+    ) -> Result<T> {
         let file = self.file();
         Call::run(self.comm.process, file.comm().context(), name, |call| {
             drop(call.enter(-1, 0, count));
@@ -117,15 +127,15 @@ impl<M: ThreadUse> File<'_, M> {
         })
     }
 
-    /// Reads from byte `offset` on until `into` is full or the file ends; returns the number of elements read.
+    /// Reads from byte `offset` on, or from this element of the view ([`File::set_view`]), until `into` is full or the file ends; returns the number of elements read.
     /// Errors: `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, those of the system.
     pub fn read_at<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
         let status = self.call(READ_AT, count, |file| file.read_at(byte_offset(offset), RecvBuf::from_slice(into)))?;
-        Ok(status.bytes() as usize / size_of::<T>().max(1))
+        Ok(elements_in::<T>(&status))
     }
 
-    /// Writes all of `data` from byte `offset` on. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY`.
+    /// Writes all of `data` from byte `offset` on, or from this element of the view. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY`.
     pub fn write_at<T: Element>(&self, offset: u64, data: &[T]) -> Result<()> {
         let count = data.len() as u64;
         self.call(WRITE_AT, count, |file| file.write_at(byte_offset(offset), SendBuf::from_slice(data))).map(drop)
@@ -160,8 +170,13 @@ impl<M: ThreadUse> File<'_, M> {
     }
 }
 
+/// The whole elements that an access has moved.
+pub(crate) fn elements_in<T>(status: &Status) -> usize {
+    status.bytes() as usize / size_of::<T>().max(1)
+}
+
 /// An offset in the library's form; one that is too large becomes negative, which the library refuses.
-fn byte_offset(bytes: u64) -> i64 {
+pub(crate) fn byte_offset(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(-1)
 }
 

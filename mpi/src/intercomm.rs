@@ -1,7 +1,7 @@
 //! Intercommunicators: two groups of processes that send messages to each other (MPI-5.0, 7.6).
 //!
 //! Invariant: an intercommunicator borrows the communicator that it was made from, so it is freed before MPI is
-//! finalized. Not here: the handshake of the groups (`mpi_comm`), the messages (`peer`).
+//! finalized. Not here: the handshake of the groups (`mpi_comm`), the messages (`peer`), collective calls (`between`).
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ const MERGE: CallName = CallName::new("Intercomm::merge", functions::MPI_INTERCO
 /// # }
 /// ```
 pub struct Intercomm<'c, M: ThreadUse = Single> {
-    both: Communicator<'c, M>,
+    pub(crate) both: Communicator<'c, M>,
 }
 
 impl<M: ThreadUse> Communicator<'_, M> {

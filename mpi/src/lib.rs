@@ -7,6 +7,7 @@
 //! - [`Peer`]: messages to and from one process of a communicator, or from any. [`Sending`] and [`Receiving`]: those under
 //!   way. [`Communicator::scope`]: several at once, of borrowed data. [`Exchange`]: one to a process and one from a
 //!   process at once. [`Persistent`]: those that are sent again and again.
+//! - [`Collective`]: a collective operation that is [`Started`] and waited for later, or [`Repeated`].
 //! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions. [`Graph`]: in a graph.
 //! - [`Intercomm`]: two groups of processes that send messages to each other.
 //! - [`GeneralizedRequest`]: an operation of the program that is waited for like a message.
@@ -31,11 +32,14 @@
 //! Invariant: MPI is initialized at most once in a process, so a process has at most one [`World`].
 //! Not here: the implementation (the crates underneath); this crate makes it safe and short.
 
+mod arrangement;
+mod between;
 mod call;
 mod collective;
 mod communicator;
 mod exchange;
 mod file;
+mod file_access;
 mod generalized;
 mod graph;
 mod grid;
@@ -45,13 +49,18 @@ mod layout;
 mod peer;
 mod persistent;
 mod scope;
+mod session;
+mod started;
 #[doc(hidden)]
 pub mod testing;
 mod threads;
 pub mod tool;
+mod varying;
 mod window;
 mod world;
 
+pub use arrangement::Combine;
+pub use between::Part;
 pub use collective::Operation;
 pub use communicator::Communicator;
 pub use exchange::Exchange;
@@ -63,6 +72,7 @@ pub use immediate::{Receiving, Sending};
 pub use intercomm::Intercomm;
 pub use mpi_coll as coll;
 pub use mpi_comm as comm;
+pub use mpi_comm::Comparison;
 pub use mpi_core as core;
 pub use mpi_datatype as datatype;
 pub use mpi_env as env;
@@ -79,6 +89,8 @@ pub use mpi_errors::{Error, ErrorClass, Result};
 pub use peer::{ANY_TAG, Peer, Received};
 pub use persistent::Persistent;
 pub use scope::Scope;
+pub use session::Session;
+pub use started::{Collective, Repeated, Started};
 pub use threads::{Multiple, Single, ThreadUse};
 pub use window::{Epoch, Window};
 pub use world::{World, init, init_multiple, run};

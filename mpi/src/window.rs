@@ -24,6 +24,7 @@ const PUT: CallName = CallName::new("Epoch::put", functions::MPI_PUT);
 const GET: CallName = CallName::new("Epoch::get", functions::MPI_GET);
 const ACCUMULATE: CallName = CallName::new("Epoch::accumulate", functions::MPI_ACCUMULATE);
 const FETCH: CallName = CallName::new("Epoch::fetch", functions::MPI_GET_ACCUMULATE);
+const COMPARE_AND_SWAP: CallName = CallName::new("Epoch::compare_and_swap", functions::MPI_COMPARE_AND_SWAP);
 const FREE: CallName = CallName::new("drop of mpi::Window", functions::MPI_WIN_FREE);
 
 /// Memory of each process that all processes of a communicator access, in elements of `T`, zero at first.
@@ -179,6 +180,21 @@ impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
     /// [`Epoch::fetch`].
     pub fn swap(&mut self, rank: u32, first: usize, data: &'b [T], before: &'b mut [T]) -> Result<()> {
         self.fetch_as(rank, first, data, before, MPI_REPLACE)
+    }
+
+    /// Stores `value` in an element of a process if it is equal to `expected`, at once; `before` gets the element as it
+    /// was. Errors: as [`Epoch::put`], and `MPI_ERR_TYPE` for elements that are no whole numbers.
+    pub fn compare_and_swap(
+        &mut self,
+        rank: u32,
+        element: usize,
+        expected: T,
+        value: T,
+        before: &'b mut T,
+    ) -> Result<()> {
+        self.start(COMPARE_AND_SWAP, rank, element, 1, |call, access, place| {
+            access.compare_and_swap(&mut call.enter(place.0, 0, 1), place, (expected, value), before)
+        })
     }
 
     fn fetch_as(&mut self, rank: u32, first: usize, data: &'b [T], before: &'b mut [T], op: usize) -> Result<()> {

@@ -97,7 +97,7 @@ fn monte_carlo_throws_all_points() {
         let out = text(&ended.stdout);
         assert!(ended.status.success(), "{processes}: {}", text(&ended.stderr));
         let pi: f64 = out.trim().rsplit(' ').next().expect("a line").parse().expect("a number");
-        assert!(out.starts_with("100001 points") && (pi - 3.1416).abs() < 0.03, "{out}");
+        assert!(out.starts_with("100001 points") && (pi - std::f64::consts::PI).abs() < 0.03, "{out}");
     }
 }
 

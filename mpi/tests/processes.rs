@@ -1,6 +1,6 @@
 //! The facade on several processes: each test runs in as many as its attribute says.
 
-use mpi::{Multiple, Operation, World};
+use mpi::{Comparison, Multiple, Operation, World};
 
 fn class<T: std::fmt::Debug>(result: mpi::Result<T>) -> &'static str {
     mpi::errors::classes::name(result.expect_err("an error").class()).expect("a class of the standard")
@@ -102,6 +102,42 @@ fn operations_under_way_own_their_data(world: &World) -> mpi::Result<()> {
     world.process(rank).send(&[5u8, 6], 9)?;
     assert_eq!(class(long.wait()), "MPI_ERR_TRUNCATE");
     world.barrier()
+}
+
+#[mpi::test(ranks = [1, 3])]
+fn communicators_are_named_compared_and_split_by_memory(world: &World) -> mpi::Result<()> {
+    assert_eq!(world.name(), "MPI_COMM_WORLD");
+    let host = world.split_by_memory(-(world.rank() as i32))?;
+    assert_eq!((host.size(), host.rank()), (world.size(), world.size() - 1 - world.rank()), "all are on one host");
+    host.set_name("the host");
+    assert_eq!(host.name(), "the host");
+    let twin = world.duplicate()?;
+    assert_eq!(world.compare(world), Comparison::Ident);
+    assert_eq!(world.compare(&twin), Comparison::Congruent);
+    let reversed = if world.size() == 1 { Comparison::Congruent } else { Comparison::Similar };
+    assert_eq!(world.compare(&host), reversed);
+    let first = world.split(Some(u32::from(world.rank() > 0)), 0)?.expect("a color");
+    assert_eq!(first.compare(&twin), if world.size() == 1 { Comparison::Congruent } else { Comparison::Unequal });
+    Ok(())
+}
+
+#[mpi::test(ranks = [1, 3])]
+fn sessions_have_communicators_beside_the_world(world: &World) -> mpi::Result<()> {
+    let session = mpi::Session::new()?;
+    assert_eq!(session.sets(), ["mpi://WORLD", "mpi://SELF"]);
+    let all = session.communicator("mpi://world", "first")?;
+    let other = mpi::Session::new()?;
+    let twin = other.communicator("mpi://WORLD", "second")?;
+    assert_eq!((all.rank(), all.size(), twin.size()), (world.rank(), world.size(), world.size()));
+    let (me, mut got) = (all.process(all.rank()), [0u8]);
+    let sending = me.start_send(vec![1u8], 0)?;
+    twin.process(twin.rank()).exchange(&[2u8], &twin.process(twin.rank()), &mut got, 0)?;
+    assert_eq!((got, me.receive::<u8>(0)?.0), ([2], vec![1]));
+    sending.wait()?;
+    assert_eq!(all.all_reduce_one(1u32, Operation::Sum)?, world.size());
+    assert_eq!(session.communicator("mpi://SELF", "alone")?.size(), 1);
+    assert_eq!(class(session.communicator("mpi://NOWHERE", "nothing")), "MPI_ERR_ARG");
+    Ok(())
 }
 
 #[mpi::test(ranks = [1, 2, 4])]
@@ -222,6 +258,13 @@ fn windows_are_read_and_changed_by_all(world: &World) -> mpi::Result<()> {
     let mut drawn = world.all_gather(&number)?;
     drawn.sort_unstable();
     assert_eq!((drawn, swapped), ((0..i64::from(size)).collect(), [0]));
+    // One process wins.
+    let mut winner = -1;
+    window.epoch(|epoch| epoch.compare_and_swap(0, 50, 0, i64::from(rank) + 1, &mut winner))?;
+    let winners = world.all_gather(&[winner])?;
+    let lost = winners.iter().find(|winner| **winner != 0).copied().unwrap_or(1);
+    assert_eq!(winners.iter().filter(|winner| **winner == 0).count(), 1, "{winners:?}");
+    assert!(winners.iter().all(|winner| *winner == 0 || *winner == lost), "{winners:?}");
     let outside = window.epoch(|epoch| epoch.put(next, length - 1, &[1, 2]));
     assert_eq!(class(outside), "MPI_ERR_RMA_RANGE");
     assert_eq!(class(window.epoch(|epoch| epoch.put(size, 0, &[1]))), "MPI_ERR_RANK");
