@@ -24,7 +24,7 @@ use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
 use crate::rank_block::Life;
-use crate::record::{Full, RecordHead, Sink, record_bytes};
+use crate::record::{Full, RecordHead, Sink};
 use crate::recorder::Recorder;
 use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
@@ -144,14 +144,12 @@ impl Endpoint {
         {
             return network.push(dest, &head, payload);
         }
-        if payload.len() > self.max_payload {
-            // A shorter limit of one record than of segments: the caller offers the message.
-            return Err(Full);
+        // A longer payload than that: the caller offers the message.
+        if payload.len() > self.max_payload || self.make_room(dest, payload.len()).is_err() {
+            return Err(self.full());
         }
-        self.make_room(dest, payload.len())?;
-        let output = &mut self.outputs[dest as usize];
-        output.ring.try_push(&head, payload)?;
-        output.notify(self.fenced, self.variables);
+        self.outputs[dest as usize].ring.try_push(&head, payload)?;
+        self.pushed(dest);
         Ok(())
     }
 
@@ -177,14 +175,40 @@ impl Endpoint {
                 fill(&mut payload);
                 return network.push(dest, head, &payload);
             }
-            self.make_room(dest, len)?;
+            if self.make_room(dest, len).is_err() {
+                return Err(self.full());
+            }
         }
-        let output = &mut self.outputs[dest as usize];
-        output.ring.try_push_with(head, len, fill)?;
-        output.notify(self.fenced, self.variables);
+        self.outputs[dest as usize].ring.try_push_with(head, len, fill)?;
+        self.pushed(dest);
         Ok(())
     }
 
+    /// Counts a push that failed.
+    fn full(&self) -> Full {
+        self.variables.queue_full.incr();
+        Full
+    }
+
+    /// Wakes the receiver of a record, which may have needed room that was made for it.
+    #[inline]
+    fn pushed(&self, dest: u32) {
+        self.outputs[dest as usize].notify(self.fenced, self.variables);
+        self.show_used(dest);
+    }
+
+    /// Stores how much of a ring is in use, if a handle exists.
+    #[inline]
+    fn show_used(&self, dest: u32) {
+        if let Some(rings) = self.rings.get()
+            && rings[dest as usize].used.is_watched()
+        {
+            let ring = &self.outputs[dest as usize].ring;
+            rings[dest as usize].used.set(ring.used() as u64, ring.bytes() as u64);
+        }
+    }
+
+    /// Makes room in the ring for a record with `len` bytes of payload. A caller that pushes nothing then counts it.
     #[cold]
     fn make_room(&mut self, dest: u32, len: usize) -> Result<(), Full> {
         let output = &mut self.outputs[dest as usize];
@@ -197,9 +221,6 @@ impl Endpoint {
             word.fetch_or(1 << (self.local % 64), Ordering::Release);
         }
         let grown = output.ring.grow(len);
-        if grown.is_err() {
-            self.variables.queue_full.incr();
-        }
         let (used, size) = (output.ring.used(), output.ring.bytes());
         self.variables.ring_room.follow((size - used) as u64);
         if let Some(rings) = self.rings.get()
@@ -207,9 +228,8 @@ impl Endpoint {
         {
             // Room for this record alone, so that the next one comes here too.
             output.ring.limit(Some(len));
-            let record = if grown.is_ok() { record_bytes(len) } else { 0 };
-            rings[dest as usize].used.set((used + record) as u64, size as u64);
         }
+        self.show_used(dest);
         grown
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a `Job` that was opened has a header that agrees with its length and with itself.
 
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -55,46 +56,42 @@ impl Job {
     /// # Errors
     /// `MPI_ERR_ARG` for options out of range, `MPI_ERR_NO_MEM` or `MPI_ERR_OTHER` if the system refuses.
     pub fn create(options: &JobOptions) -> Result<Job> {
-        let ring_bytes = options.ring_bytes.unwrap_or_else(|| Layout::default_ring_bytes(options.ranks));
-        let layout = Layout::new(options.ranks, ring_bytes).ok_or_else(|| {
-            mpi_errors::Error::new(
-                mpi_core::abi::MPI_ERR_ARG,
-                format!(
-                    "a job has 1 to {} ranks and rings of a power of two from {} to {} bytes, not {} and {ring_bytes}",
-                    layout::MAX_RANKS,
-                    layout::MIN_RING_BYTES,
-                    layout::MAX_RING_BYTES,
-                    options.ranks
-                ),
-            )
-        })?;
-        let in_block = |rank| block::RESERVED.map(|(at, len)| (layout.block_at(rank) + at, len));
-        let reserved = (0..options.ranks).flat_map(in_block);
-        let reserved = std::iter::once((0, layout::PAGE)).chain(reserved);
-        let (fd, mapping) = match Mapping::create(layout.total_bytes(), reserved) {
-            Ok((fd, mapping)) => (Some(fd), mapping),
-            // One process needs no object to share.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EFBIG)) && options.ranks == 1 => {
-                (None, Mapping::private(layout.total_bytes()).map_err(|e| fault::system("no memory to map", &e))?)
-            }
-            Err(error) => {
-                return Err(fault::memory("cannot make the job's shared memory", layout.total_bytes() as u64, &error));
-            }
+        let layout = layout_of(options)?;
+        let refused = |error: io::Error| {
+            fault::memory("cannot make the job's shared memory", layout.total_bytes() as u64, &error)
         };
-        let job = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd };
-        job.write_header(options.cores);
-        (0..options.ranks).for_each(|rank| job.recorder(rank).set_depth(recorder::DEPTH));
-        Ok(job)
+        shared(&layout).map(|shared| Job::new(layout, options, shared)).map_err(refused)
+    }
+
+    /// The memory of a process without others. It does without an object to share where the system has none (an old
+    /// kernel, a strict sandbox) or where the process's limit of file sizes is less.
+    /// # Errors
+    /// As [`Self::create`].
+    pub(crate) fn alone(ring_bytes: Option<usize>) -> Result<Job> {
+        let options = JobOptions { ranks: 1, ring_bytes, cores: 1 };
+        let layout = layout_of(&options)?;
+        match shared(&layout) {
+            Ok(shared) => Ok(Job::new(layout, &options, shared)),
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EFBIG)) => {
+                Ok(Job::new(layout, &options, (None, private(&layout)?)))
+            }
+            Err(error) => Err(fault::memory("cannot make this process's memory", layout.total_bytes() as u64, &error)),
+        }
     }
 
     /// Memory for a single rank, with the shortest ring.
     pub(crate) fn private() -> Result<Job> {
-        let layout = Layout::new(1, layout::MIN_RING_BYTES).expect("one rank, the shortest ring");
-        let mapping = Mapping::private(layout.total_bytes()).map_err(|e| fault::system("no memory to map", &e))?;
-        let job = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: None };
-        job.write_header(1);
-        job.recorder(0).set_depth(recorder::DEPTH);
-        Ok(job)
+        let options = JobOptions { ranks: 1, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 };
+        let layout = layout_of(&options)?;
+        Ok(Job::new(layout, &options, (None, private(&layout)?)))
+    }
+
+    /// A job in zeroed memory.
+    fn new(layout: Layout, options: &JobOptions, (fd, mapping): (Option<OwnedFd>, Mapping)) -> Job {
+        let job = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd };
+        job.write_header(options.cores);
+        (0..options.ranks).for_each(|rank| job.recorder(rank).set_depth(recorder::DEPTH));
+        job
     }
 
     fn write_header(&self, cores: u32) {
@@ -234,6 +231,35 @@ impl Job {
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
+}
+
+fn layout_of(options: &JobOptions) -> Result<Layout> {
+    let ring_bytes = options.ring_bytes.unwrap_or_else(|| Layout::default_ring_bytes(options.ranks));
+    Layout::new(options.ranks, ring_bytes).ok_or_else(|| {
+        mpi_errors::Error::new(
+            mpi_core::abi::MPI_ERR_ARG,
+            format!(
+                "a job has 1 to {} ranks and rings of a power of two from {} to {} bytes, not {} and {ring_bytes}",
+                layout::MAX_RANKS,
+                layout::MIN_RING_BYTES,
+                layout::MAX_RING_BYTES,
+                options.ranks
+            ),
+        )
+    })
+}
+
+/// Zeroed memory that other processes can open.
+fn shared(layout: &Layout) -> io::Result<(Option<OwnedFd>, Mapping)> {
+    let in_block = |rank| block::RESERVED.map(|(at, len)| (layout.block_at(rank) + at, len));
+    let blocks = (0..layout.ranks()).flat_map(in_block);
+    let reserved = [(0, layout::PAGE), layout.bells()].into_iter().chain(blocks);
+    Mapping::create(layout.total_bytes(), reserved).map(|(fd, mapping)| (Some(fd), mapping))
+}
+
+/// Zeroed memory of this process alone.
+fn private(layout: &Layout) -> Result<Mapping> {
+    Mapping::private(layout.total_bytes()).map_err(|error| fault::system("no memory to map", &error))
 }
 
 /// A random number, so that another job on this host is unlikely to have it; never 0.

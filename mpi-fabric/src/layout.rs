@@ -7,7 +7,7 @@
 /// First word of the job memory: "FERRUMJB" in memory order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.
@@ -28,6 +28,15 @@ const MAX_COPY_BUFFER: usize = 4 << 20;
 const MIN_COPY_BUFFER: usize = 256 << 10;
 /// Most bytes that the copy buffers of all ranks together take, if that leaves each the shortest.
 const COPY_BUFFERS_BYTES: usize = 128 << 20;
+
+/// Length of the first ring of a pair with its control lines: the ring of a pair that exchanges little.
+///
+/// A page has those from one sender to eight receivers, and the pages for the same receivers follow each other. So a
+/// process that sends to all others touches an eighth of as many pages, and one that receives from all touches
+/// neighbouring pages, of which the kernel maps many at once.
+pub const FIRST_RING_BYTES: usize = 512;
+/// Receivers whose first rings from one sender share a page.
+const FIRST_RINGS_IN_PAGE: usize = PAGE / FIRST_RING_BYTES;
 
 /// A cache line, the unit of the rings.
 pub const LINE: usize = 64;
@@ -75,12 +84,6 @@ pub mod block {
     pub const PROBE_VALUE: usize = 0x10;
     /// u32: 1 once the rank's endpoint was dropped.
     pub const ENDED: usize = 0x18;
-    /// u32: threads of the rank that sleep or are about to.
-    pub const WAITERS: usize = 0x80;
-    /// u32: futex word, changed by every wake-up.
-    pub const FUTEX: usize = 0xc0;
-    /// 16 x u64: bit `r` is set once rank `r` sends to this rank.
-    pub const CONNECTED: usize = 0x100;
     /// The instruments.
     pub const INSTRUMENTS: usize = 0x1000;
     /// Length of the instruments in bytes.
@@ -99,6 +102,20 @@ pub mod block {
     pub const BYTES: usize = 0x3_1000;
 }
 
+/// Offsets in a rank's bell: what its peers read and write before they send to it. The bells of all ranks lie side by
+/// side, so that a process that sends to many ranks touches few pages.
+pub mod bell {
+    /// u32: threads of the rank that sleep or are about to.
+    pub const WAITERS: usize = 0x00;
+    /// u32: futex word, changed by every wake-up.
+    pub const FUTEX: usize = 0x40;
+    /// 16 x u64: bit `r` is set once rank `r` sends to this rank.
+    pub const CONNECTED: usize = 0x80;
+    /// Length of a bell in bytes.
+    pub const BYTES: usize = 0x100;
+}
+
+const _: () = assert!(bell::CONNECTED + MAX_RANKS as usize / 8 <= bell::BYTES && PAGE.is_multiple_of(bell::BYTES));
 const _: () = assert!(block::INSTRUMENTS + block::INSTRUMENTS_BYTES <= block::TRANSFERS);
 const _: () = assert!(block::TRANSFERS + block::TRANSFER_SLOTS * LINE <= block::RECORDER);
 const _: () = assert!(block::RECORDER + block::RECORDER_BYTES <= block::BYTES && block::BYTES.is_multiple_of(PAGE));
@@ -141,9 +158,36 @@ impl Layout {
         PAGE + rank as usize * block::BYTES
     }
 
-    /// Offset of the first ring; everything before it is in use from the start.
+    /// Offset of rank 0's bell, and length of the bells of all ranks in whole pages.
+    pub fn bells(&self) -> (usize, usize) {
+        let ranks = self.ranks as usize;
+        (PAGE + ranks * block::BYTES, (ranks * bell::BYTES).next_multiple_of(PAGE))
+    }
+
+    /// Offset of a rank's bell.
+    pub fn bell_at(&self, rank: u32) -> usize {
+        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
+        self.bells().0 + rank as usize * bell::BYTES
+    }
+
+    /// Offset of the first rings of all pairs.
+    fn first_rings_at(&self) -> usize {
+        let (at, bytes) = self.bells();
+        at + bytes
+    }
+
+    /// Offset of the first ring that `sender` fills and `receiver` empties, of [`FIRST_RING_BYTES`].
+    pub fn first_ring_at(&self, receiver: u32, sender: u32) -> usize {
+        assert!(receiver < self.ranks && sender < self.ranks, "ring {receiver}/{sender} of {}", self.ranks);
+        let (receiver, sender) = (receiver as usize, sender as usize);
+        let page = receiver / FIRST_RINGS_IN_PAGE * self.ranks as usize + sender;
+        self.first_rings_at() + page * PAGE + receiver % FIRST_RINGS_IN_PAGE * FIRST_RING_BYTES
+    }
+
+    /// Offset of the rings.
     pub fn rings_at(&self) -> usize {
-        PAGE + self.ranks as usize * block::BYTES
+        let ranks = self.ranks as usize;
+        self.first_rings_at() + ranks.div_ceil(FIRST_RINGS_IN_PAGE) * ranks * PAGE
     }
 
     /// Offset of the ring that `sender` fills and `receiver` empties.
@@ -182,11 +226,28 @@ mod tests {
     #[test]
     fn the_parts_follow_each_other_without_gap_or_overlap() {
         let layout = Layout::new(3, MIN_RING_BYTES).unwrap();
-        assert_eq!(layout.block_at(2) + block::BYTES, layout.rings_at());
+        assert_eq!(layout.block_at(2) + block::BYTES, layout.bell_at(0));
+        assert_eq!(layout.bell_at(0) + PAGE, layout.first_ring_at(0, 0));
+        assert_eq!(layout.first_ring_at(0, 2) + PAGE, layout.rings_at());
         assert_eq!(layout.ring_at(0, 0), layout.rings_at());
         assert_eq!(layout.ring_at(1, 0), layout.ring_at(0, 2) + layout.ring_bytes());
         assert_eq!(layout.ring_at(2, 2) + layout.ring_bytes(), layout.copy_buffer_at(0));
         assert_eq!(layout.copy_buffer_at(2) + layout.copy_buffer_bytes(), layout.total_bytes());
+    }
+
+    #[test]
+    fn first_rings_do_not_overlap_and_fill_pages_of_one_sender() {
+        for ranks in [1, 7, 8, 9, 64] {
+            let layout = Layout::new(ranks, MIN_RING_BYTES).unwrap();
+            let pairs = (0..ranks).flat_map(|receiver| (0..ranks).map(move |sender| (receiver, sender)));
+            let mut rings: Vec<(usize, u32)> =
+                pairs.map(|(receiver, sender)| (layout.first_ring_at(receiver, sender), sender)).collect();
+            rings.sort_unstable();
+            assert!(rings.windows(2).all(|two| two[0].0 + FIRST_RING_BYTES <= two[1].0), "{ranks} ranks");
+            assert!(rings.windows(2).all(|two| two[0].0 / PAGE != two[1].0 / PAGE || two[0].1 == two[1].1));
+            assert!(layout.bell_at(ranks - 1) + bell::BYTES <= rings[0].0);
+            assert!(rings[rings.len() - 1].0 + FIRST_RING_BYTES <= layout.rings_at());
+        }
     }
 
     #[test]

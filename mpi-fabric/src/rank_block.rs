@@ -1,11 +1,11 @@
-//! A rank's block in the job memory: life, process id, probe word, doorbell words, connections.
+//! A rank's block in the job memory (life, process id, probe word) and its bell (doorbell words, connections).
 //!
 //! Writers: the rank itself writes everything except `waiters` (its own threads), `futex` (each process that wakes it)
 //! and `connected` (each sender its own bit).
 
 use std::sync::atomic::Ordering;
 
-use crate::layout::{Layout, block};
+use crate::layout::{Layout, bell, block};
 use crate::mapping::Mapping;
 use crate::sync::{AtomicU32, AtomicU64};
 
@@ -35,16 +35,17 @@ impl Life {
     }
 }
 
-/// One rank's block, borrowed from the mapping.
+/// One rank's block and bell, borrowed from the mapping.
 #[derive(Clone, Copy)]
 pub(crate) struct RankBlock<'a> {
     mapping: &'a Mapping,
     at: usize,
+    bell_at: usize,
 }
 
 impl<'a> RankBlock<'a> {
     pub(crate) fn new(mapping: &'a Mapping, layout: &Layout, rank: u32) -> RankBlock<'a> {
-        RankBlock { mapping, at: layout.block_at(rank) }
+        RankBlock { mapping, at: layout.block_at(rank), bell_at: layout.bell_at(rank) }
     }
 
     pub(crate) fn life(&self) -> Life {
@@ -82,16 +83,16 @@ impl<'a> RankBlock<'a> {
     }
 
     pub(crate) fn waiters(&self) -> &'a AtomicU32 {
-        self.mapping.half(self.at + block::WAITERS)
+        self.mapping.half(self.bell_at + bell::WAITERS)
     }
 
     pub(crate) fn futex(&self) -> &'a AtomicU32 {
-        self.mapping.half(self.at + block::FUTEX)
+        self.mapping.half(self.bell_at + bell::FUTEX)
     }
 
     /// The `i`-th 64 bits of the set of ranks that send to this one.
     pub(crate) fn connected(&self, i: usize) -> &'a AtomicU64 {
         assert!(i < crate::layout::MAX_RANKS as usize / 64);
-        self.mapping.word(self.at + block::CONNECTED + 8 * i)
+        self.mapping.word(self.bell_at + bell::CONNECTED + 8 * i)
     }
 }

@@ -45,6 +45,10 @@ const PUBLISHED: u64 = 1 << 63;
 const WRAP: u64 = 1 << 62;
 /// Bit of a record whose payload lies in the sender's copy buffer.
 const AWAY: u64 = 1 << 61;
+/// Bit of the mark that sends the receiver on to the pair's longer ring.
+const MOVED: u64 = 1 << 60;
+/// The first word of a mark behind which the records continue in the longer ring.
+pub(crate) const MOVED_WORD: u64 = PUBLISHED | MOVED;
 /// The first word of a wrap mark.
 pub(crate) const WRAP_WORD: u64 = PUBLISHED | WRAP;
 

@@ -16,6 +16,10 @@
 //! The payload of a longer record lies in the sender's copy buffer (`copy_buffer`), and the record, of one line, has
 //! its offset.
 //!
+//! A pair of processes begins with a short ring, of which many share a page (`layout::FIRST_RING_BYTES`). The sender moves
+//! on to the pair's longer ring, once and for good, when a record does not fit or after [`FIRST_LAPS`] laps: it stores a mark
+//! where the next record would be, and continues at the beginning of the longer ring.
+//!
 //! The memory is behind `RingMemory`, so that loom can check the same code. Not here: waking the receiver
 //! (`doorbell`).
 
@@ -28,7 +32,7 @@ mod model;
 
 use crate::layout::LINE;
 use crate::record::{
-    FirstWord, Full, HEAD_BYTES, INLINE_BYTES, Payload, RecordHead, WRAP_WORD, payload_at, record_bytes,
+    FirstWord, Full, HEAD_BYTES, INLINE_BYTES, MOVED_WORD, Payload, RecordHead, WRAP_WORD, payload_at, record_bytes,
 };
 use crate::sync::{AtomicU64, Ordering};
 
@@ -50,10 +54,16 @@ const FIRST_TIMED: u32 = 32;
 /// See [`FIRST_TIMED`].
 const TIMED: u32 = 16;
 
+/// Laps in the first ring. It has room for five short records; a pair that exchanges more than this many times five is
+/// worth pages of its own.
+const FIRST_LAPS: u64 = 8;
+
 /// The memory of a ring. Positions are offsets in bytes, multiples of 8.
 pub(crate) trait RingMemory: Clone {
     /// Length of the data, a multiple of [`LINE`].
     fn bytes(&self) -> usize;
+    /// The longer ring in which the records of this pair continue; `None` for that ring itself.
+    fn next(&self) -> Option<Self>;
     /// How many bytes the receiver has consumed since the beginning of the job.
     fn credit(&self) -> &AtomicU64;
     /// Loads `credit` (Acquire), and how many nanoseconds that took.
@@ -147,7 +157,7 @@ pub(crate) struct Producer<M> {
 }
 
 impl<M: RingMemory> Producer<M> {
-    /// A sender for a ring that is all zero. The first `push` finds no room and reads the receiver's report; see
+    /// A sender for a ring that is all zero, as is the one after it. The first `push` finds no room and reads the receiver's report; see
     /// [`Self::grow`].
     pub(crate) fn new(memory: M) -> Producer<M> {
         Producer {
@@ -164,7 +174,7 @@ impl<M: RingMemory> Producer<M> {
 
     /// Longest payload of one record, in bytes.
     pub(crate) fn max_payload(&self) -> usize {
-        longest_record(self.memory.bytes()) - payload_at(usize::MAX)
+        longest_record(self.bytes()) - payload_at(usize::MAX)
     }
 
     /// Whether a record with `len` bytes of payload fits without reading the receiver's report again.
@@ -176,6 +186,33 @@ impl<M: RingMemory> Producer<M> {
     /// Makes room for a record with `len` bytes of payload, so that [`Self::fits`]; `Full` without room.
     #[cold]
     pub(crate) fn grow(&mut self, len: usize) -> Result<(), Full> {
+        if let Some(next) = self.memory.next() {
+            let bytes = self.memory.bytes();
+            let stays = self.laps < FIRST_LAPS * bytes as u64 && record_bytes(len) <= longest_record(bytes);
+            if stays && self.make_room(len).is_ok() {
+                return Ok(());
+            }
+            self.move_to(next);
+        }
+        self.make_room(len)
+    }
+
+    /// Continues at the beginning of the longer ring.
+    fn move_to(&mut self, next: M) {
+        // SAFETY: `pos` is a multiple of 64 below `bytes()`, and the line there is not a record yet.
+        let here = unsafe { self.memory.word(self.pos) };
+        // Release pairs with the Acquire in `Consumer::poll`: the receiver has seen all before when it reads the longer
+        // ring, which is zero and which it has not read yet.
+        here.store(MOVED_WORD, Ordering::Release);
+        self.laps += self.memory.bytes() as u64;
+        // The first touch of the page takes long, and is no distance.
+        next.credit().load(Ordering::Relaxed);
+        self.memory = next;
+        (self.pos, self.stop, self.zeroed) = (0, 0, usize::MAX);
+    }
+
+    /// As [`Self::grow`], in this ring.
+    fn make_room(&mut self, len: usize) -> Result<(), Full> {
         let (total, end) = (record_bytes(len), self.memory.bytes());
         assert!(total <= longest_record(end), "a record of {len} bytes is longer than max_payload()");
         self.read_report();
@@ -237,9 +274,9 @@ impl<M: RingMemory> Producer<M> {
         self.stop = self.stop.min(self.pos + len.map_or(0, record_bytes));
     }
 
-    /// Bytes of the ring.
+    /// Bytes of the longer ring.
     pub(crate) fn bytes(&self) -> usize {
-        self.memory.bytes()
+        self.memory.next().as_ref().unwrap_or(&self.memory).bytes()
     }
 
     /// Appends a record whose payload `write` puts at the offset it is given.

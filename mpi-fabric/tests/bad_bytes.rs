@@ -7,7 +7,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, IntoRawFd};
 use std::os::unix::fs::FileExt;
 
-use mpi_fabric::layout::{Layout, MIN_RING_BYTES, block, header};
+use mpi_fabric::layout::{FIRST_RING_BYTES, Layout, MIN_RING_BYTES, bell, block, header};
 use mpi_fabric::{Attachment, Endpoint, FabricSettings, Job, JobOptions, Payload, RecordHead, Sink, instruments};
 use proptest::prelude::*;
 
@@ -61,19 +61,26 @@ impl Victim {
     }
 }
 
+/// The mark that leads from a first ring to the longer one.
+const MOVED: u64 = 1 << 63 | 1 << 60;
+
 /// Places that the endpoint reads most.
 fn places() -> Vec<usize> {
     let layout = Layout::new(2, MIN_RING_BYTES).unwrap();
     let mut places = vec![0, header::RANKS, header::TOTAL_BYTES, header::RING_BYTES, header::CORES, header::ABORT];
     for rank in 0..2 {
         let at = layout.block_at(rank);
-        places.extend([at + block::LIFE, at + block::PID, at + block::PROBE_ADDRESS, at + block::CONNECTED]);
+        places.extend([at + block::LIFE, at + block::PID, at + block::PROBE_ADDRESS]);
+        places.push(layout.bell_at(rank) + bell::CONNECTED);
         places.extend([at + block::RECORDER, at + block::RECORDER + 64, at + block::INSTRUMENTS]);
         places.extend([at + block::INSTRUMENTS + 64, at + block::INSTRUMENTS + 72, at + block::INSTRUMENTS + 128]);
         for other in 0..2 {
-            let ring = layout.ring_at(rank, other);
-            // The report's line, and heads of records.
-            places.extend([ring, ring + 128, ring + 128 + 8, ring + 192, ring + 256, ring + MIN_RING_BYTES - 64]);
+            let rings =
+                [(layout.first_ring_at(rank, other), FIRST_RING_BYTES), (layout.ring_at(rank, other), MIN_RING_BYTES)];
+            for (ring, bytes) in rings {
+                // The report's line, and heads of records.
+                places.extend([ring, ring + 128, ring + 128 + 8, ring + 192, ring + 256, ring + bytes - 64]);
+            }
         }
     }
     places
@@ -81,7 +88,7 @@ fn places() -> Vec<usize> {
 
 fn words() -> impl Strategy<Value = u64> {
     let record = (0..1_u64 << 33, any::<u16>()).prop_map(|(len, kind)| 1 << 63 | u64::from(kind) << 32 | len);
-    prop_oneof![any::<u64>(), 0..70_000_u64, record, Just(3 << 62), Just(u64::MAX), Just(1 << 63), Just(0)]
+    prop_oneof![any::<u64>(), 0..70_000_u64, record, Just(3 << 62), Just(MOVED), Just(u64::MAX), Just(1 << 63), Just(0)]
 }
 
 proptest! {
@@ -102,12 +109,19 @@ proptest! {
     }
 
     #[test]
-    fn a_ring_full_of_any_bytes_is_survived(bytes in prop::collection::vec(any::<u8>(), 1..2048), connected in any::<u64>()) {
+    fn rings_full_of_any_bytes_are_survived(
+        bytes in prop::collection::vec(any::<u8>(), 1..2048), connected in any::<u64>(), moved in any::<bool>()
+    ) {
         let mut victim = Victim::new();
         let layout = Layout::new(2, MIN_RING_BYTES).unwrap();
         let bytes: Vec<u8> = bytes.into_iter().cycle().take(MIN_RING_BYTES).collect();
         victim.memory.write_all_at(&bytes, layout.ring_at(0, 1) as u64).unwrap();
-        let word = (layout.block_at(0) + block::CONNECTED) as u64;
+        let first = layout.first_ring_at(0, 1) as u64;
+        victim.memory.write_all_at(&bytes[..FIRST_RING_BYTES], first).unwrap();
+        if moved {
+            victim.memory.write_all_at(&MOVED.to_le_bytes(), first + 128).unwrap();
+        }
+        let word = (layout.bell_at(0) + bell::CONNECTED) as u64;
         victim.memory.write_all_at(&connected.to_le_bytes(), word).unwrap();
         victim.exercise();
     }
@@ -126,11 +140,18 @@ fn a_recorder_of_no_depth_after_any_number_of_calls_has_none() {
 #[test]
 fn a_bad_record_is_an_error_that_names_the_sender_every_time() {
     let layout = Layout::new(2, MIN_RING_BYTES).unwrap();
-    for word in [5, u64::MAX, 1 << 63 | 20_000, 3 << 62, 1 << 62] {
+    let first = layout.first_ring_at(0, 1) as u64 + 128;
+    let longer = layout.ring_at(0, 1) as u64 + 128;
+    let words = [5, u64::MAX, 1 << 63 | 20_000, 3 << 62, 1 << 62];
+    // A pair moves to its longer ring once.
+    let in_longer = words.into_iter().chain([MOVED]).map(|word| vec![(first, MOVED), (longer, word)]);
+    for writes in words.into_iter().map(|word| vec![(first, word)]).chain(in_longer) {
         let mut victim = Victim::new();
-        let connected = (layout.block_at(0) + block::CONNECTED) as u64;
+        let connected = (layout.bell_at(0) + bell::CONNECTED) as u64;
         victim.memory.write_all_at(&2_u64.to_le_bytes(), connected).unwrap();
-        victim.memory.write_all_at(&word.to_le_bytes(), layout.ring_at(0, 1) as u64 + 128).unwrap();
+        for (at, word) in writes {
+            victim.memory.write_all_at(&word.to_le_bytes(), at).unwrap();
+        }
         for _ in 0..2 {
             let error = victim.endpoint.poll(&mut Digest::default()).unwrap_err().to_string();
             assert!(error.contains("rank 1 wrote something that is no message"), "{error}");

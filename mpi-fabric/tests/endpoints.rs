@@ -5,7 +5,8 @@
 use std::thread;
 
 use mpi_fabric::recorder::REFUSED;
-use mpi_fabric::{Access, Endpoint, Full, Payload, RecordHead, Sink, WaitStep};
+use mpi_fabric::{Access, Endpoint, Full, Payload, RecordHead, RingInstruments, Sink, WaitStep};
+use mpi_t::{PvarClass, Registry};
 
 /// Keeps the records that arrived.
 #[derive(Default)]
@@ -106,6 +107,59 @@ fn a_full_ring_refuses_and_takes_the_longest_record_again_once_drained() {
         assert_eq!(polled, pushed);
     }
     assert!(alone.instruments().queue_full.get() >= 50);
+}
+
+#[test]
+#[cfg_attr(feature = "uninstrumented", ignore = "nothing is counted")]
+fn each_push_that_fails_is_counted_once() {
+    // Short, in the ring, through the copy buffer, and longer than either ever takes.
+    for len in [8, 1000, 4000, 40_000, 1 << 20] {
+        let mut alone = Endpoint::world_of_one().unwrap();
+        let payload = vec![1; len];
+        let failures = |endpoint: &Endpoint| endpoint.instruments().queue_full.get();
+        while alone.push(0, &RecordHead::default(), &payload).is_ok() {}
+        assert_eq!(failures(&alone), 1, "{len}");
+        assert_eq!(alone.push(0, &RecordHead::default(), &payload), Err(Full));
+        assert_eq!(failures(&alone), 2, "{len}");
+        if len <= alone.max_payload() {
+            while alone.push_with(0, &RecordHead::default(), len, |_| ()).is_ok() {}
+            assert_eq!(failures(&alone), 3, "{len}");
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(feature = "uninstrumented", ignore = "nothing is counted")]
+fn what_is_in_use_of_a_ring_follows_the_records_in_it() {
+    let mut alone = Endpoint::world_of_one().unwrap();
+    let rings = alone.watch_rings();
+    let registry = Registry::with_environment([]);
+    registry.init_thread().unwrap();
+    registry.declare_on_demand::<RingInstruments>(move |_, open| open(rings)).unwrap();
+    let session = registry.pvar_session_create().unwrap();
+    let index = registry.pvar_get_index("fabric_ring_used", PvarClass::Percentage as i32).unwrap();
+    registry.pvar_handle_alloc(session, index, None).unwrap();
+    let mut used = 0.0;
+    let mut pushed = |result: Result<(), Full>| {
+        let before = std::mem::replace(&mut used, rings[0].used.get());
+        assert_eq!(before < used, result.is_ok(), "{before} {used} {result:?}");
+        result
+    };
+    // Through the copy buffer until it is full; the ring has room.
+    let (payload, head) = (vec![1; 50_000], RecordHead { kind: 1, ..Default::default() });
+    assert!(payload.len() > alone.max_payload());
+    for _ in 0..10 {
+        let result = alone.push_segments(0, &head, 2, &payload, 16 << 10);
+        let _ = pushed(result);
+    }
+    let result = alone.push(0, &head, &[7]);
+    assert_eq!(pushed(result), Ok(()));
+    loop {
+        let result = alone.push(0, &head, &[7; 1000]);
+        if pushed(result).is_err() {
+            break;
+        }
+    }
 }
 
 #[test]

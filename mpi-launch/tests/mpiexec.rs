@@ -296,13 +296,17 @@ fn programs_keep_the_limits_and_dispositions_that_mpiexec_was_given() {
 
 #[test]
 fn a_limit_of_file_sizes_that_the_job_exceeds_is_named_with_both_sizes() {
-    let path = mpiexec().get_program().to_owned();
-    let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", "ulimit -f 100; exec \"$0\" \"$@\""]).arg(path).args(["-n", "2", "true"]);
-    shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-    let done = Job::start(&mut shell).finish();
-    assert_eq!(done.code, Some(1), "{}", done.stderr);
-    assert!(done.stderr.contains("ulimit -f") && done.stderr.contains("shared memory"), "{}", done.stderr);
+    // One rank too: it is not mpiexec's process, so there is an object to share.
+    for ranks in ["1", "2"] {
+        let path = mpiexec().get_program().to_owned();
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "ulimit -f 100; exec \"$0\" \"$@\""]).arg(path).args(["-n", ranks, "true"]);
+        shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let done = Job::start(&mut shell).finish();
+        assert_eq!(done.code, Some(1), "{}", done.stderr);
+        assert!(done.stderr.contains("ulimit -f") && done.stderr.contains("shared memory"), "{}", done.stderr);
+        assert!(done.stderr.contains("51200 bytes at most"), "{}", done.stderr);
+    }
 }
 
 #[test]

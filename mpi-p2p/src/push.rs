@@ -31,7 +31,7 @@ fn push_long(endpoint: &mut Endpoint, world: u32, head: RecordHead, memory: &[u8
             return Ok(());
         }
     }
-    if memory.len() > endpoint.max_payload() { Err(Full) } else { endpoint.push(world, &head, memory) }
+    endpoint.push(world, &head, memory)
 }
 
 /// Puts a message that does not lie in one piece into the ring.

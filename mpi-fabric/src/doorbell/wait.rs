@@ -28,14 +28,14 @@ use super::policy::{BURST, WaitPolicy};
 use super::protocol::{Bell, LinuxKernel};
 use super::spin_limit::SpinLimit;
 use super::thread_word::ThreadWord;
-use crate::layout::block;
+use crate::layout::bell;
 use crate::mapping::Mapping;
 use crate::transport::Waiter;
 use crate::variables::FabricInstruments;
 
 struct Shared {
     mapping: Arc<Mapping>,
-    block_at: usize,
+    bell_at: usize,
     policy: Arc<WaitPolicy>,
     /// What to sleep on instead of the futex word, if a network can wake the thread.
     waiter: Option<Arc<dyn Waiter>>,
@@ -62,8 +62,8 @@ const GREATEST_POLL_LIMIT: u32 = 1 << 30;
 impl Shared {
     fn bell(&self) -> Bell<'_> {
         Bell {
-            waiters: self.mapping.half(self.block_at + block::WAITERS),
-            futex: self.mapping.half(self.block_at + block::FUTEX),
+            waiters: self.mapping.half(self.bell_at + bell::WAITERS),
+            futex: self.mapping.half(self.bell_at + bell::FUTEX),
         }
     }
 }
@@ -77,7 +77,7 @@ pub struct Doorbell {
 impl Doorbell {
     pub(crate) fn new(
         mapping: Arc<Mapping>,
-        block_at: usize,
+        bell_at: usize,
         policy: Arc<WaitPolicy>,
         waiter: Option<Arc<dyn Waiter>>,
         instruments: &'static FabricInstruments,
@@ -86,7 +86,7 @@ impl Doorbell {
         Doorbell {
             shared: Arc::new(Shared {
                 mapping,
-                block_at,
+                bell_at,
                 policy,
                 waiter,
                 instruments,

@@ -79,7 +79,7 @@ impl Endpoint {
 
     /// A world of one rank, for a process that no launcher started. The settings are those of this endpoint alone.
     pub fn alone(settings: &'static FabricSettings) -> Result<Endpoint> {
-        let job = Job::create(&JobOptions { ranks: 1, ring_bytes: settings.ring_length(), cores: 1 })?;
+        let job = Job::alone(settings.ring_length())?;
         Endpoint::enter(Arc::new(job), 0, settings)
     }
 
@@ -174,7 +174,13 @@ impl Endpoint {
             known: vec![0; job.ranks().div_ceil(64) as usize].into(),
             world_ranks,
             network: network.map(|(network, _)| network),
-            doorbell: Doorbell::new(job.mapping().clone(), block_at, Arc::new(policy), waiter, variables),
+            doorbell: Doorbell::new(
+                job.mapping().clone(),
+                job.layout().bell_at(local),
+                Arc::new(policy),
+                waiter,
+                variables,
+            ),
             recorder,
             instruments,
             variables,

@@ -8,6 +8,7 @@ use super::process::PeerProcess;
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
 use crate::job::Job;
+use crate::layout::FIRST_RING_BYTES;
 use crate::rank_block::RankBlock;
 use crate::record::Sink;
 use crate::ring::{Consumer, MappedRing, Producer};
@@ -122,10 +123,12 @@ impl Input {
 
 fn ring(job: &Job, receiver: u32, sender: u32) -> MappedRing {
     let (layout, mapping) = (job.layout(), job.mapping());
-    let at = mapping.at(layout.ring_at(receiver, sender), layout.ring_bytes());
-    let buffer = mapping.at(layout.copy_buffer_at(sender), layout.copy_buffer_bytes());
-    // SAFETY: inside the mapping, which the endpoint holds alive together with this value; page-aligned by the layout;
-    // only the two endpoints of these ranks use the ring, one at each end, since a rank can be claimed once, and only
-    // the sender writes to its buffer.
-    unsafe { MappedRing::new((at, layout.ring_bytes()), (buffer, layout.copy_buffer_bytes())) }
+    let place = |at, bytes| (mapping.at(at, bytes), bytes);
+    let first = place(layout.first_ring_at(receiver, sender), FIRST_RING_BYTES);
+    let next = place(layout.ring_at(receiver, sender), layout.ring_bytes());
+    let buffer = place(layout.copy_buffer_at(sender), layout.copy_buffer_bytes());
+    // SAFETY: inside the mapping, which the endpoint holds alive together with this value; aligned by the layout; only
+    // the two endpoints of these ranks use the rings, one at each end, since a rank can be claimed once, and only the
+    // sender writes to its buffer.
+    unsafe { MappedRing::new(first, next, buffer) }
 }

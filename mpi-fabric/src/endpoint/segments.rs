@@ -58,7 +58,7 @@ impl Endpoint {
 
     /// Appends a payload as several records through the copy buffer, or none if there is no room for all: `first`, then
     /// records of the kind `rest`, whose word `a` is the offset of their part. `segment`: what [`Self::segment_bytes`]
-    /// says, a multiple of a line if there is more than one.
+    /// says, a multiple of a line if there is more than one. `Full`, which is not counted: to be tried by [`Self::push`].
     pub fn push_segments(
         &mut self,
         dest: u32,
@@ -81,8 +81,15 @@ impl Endpoint {
         }
         let Endpoint { outputs, buffer, .. } = self;
         let has_read = |dest: u32, position| outputs[dest as usize].ring.has_read(position);
-        let start = buffer.find(payload.len(), area, has_read).ok_or(Full)?;
+        let start = buffer.find(payload.len(), area, has_read);
         let output = &mut outputs[dest as usize];
+        let Some(start) = start else {
+            if self.rings.get().is_some_and(|rings| rings[dest as usize].used.is_watched()) {
+                // The next record is to make room itself, and so to store what is in use.
+                output.ring.limit(None);
+            }
+            return Err(Full);
+        };
         output.pushed_away = output.pushed_away.wrapping_add(1);
         if output.pushed_away.is_multiple_of(LOOKS) {
             output.ring.look();
@@ -111,6 +118,7 @@ impl Endpoint {
         if count > 1 {
             output.notify(self.fenced, self.variables);
         }
+        self.show_used(dest);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{BadRecord, RingMemory, SPARE};
 use crate::layout::LINE;
-use crate::record::{FirstWord, HEAD_BYTES, Payload, RecordHead, WRAP_WORD, payload_at, record_bytes};
+use crate::record::{FirstWord, HEAD_BYTES, MOVED_WORD, Payload, RecordHead, WRAP_WORD, payload_at, record_bytes};
 use crate::sync::Ordering;
 
 /// The receiver reports after each longer record what it has consumed, and after all that it finds otherwise, each time
@@ -22,7 +22,7 @@ pub(crate) struct Consumer<M> {
 }
 
 impl<M: RingMemory> Consumer<M> {
-    /// A receiver for a ring that is all zero.
+    /// A receiver for a ring that is all zero, as is the one after it.
     pub(crate) fn new(memory: M) -> Consumer<M> {
         Consumer { memory, pos: 0, laps: 0, reported: 0 }
     }
@@ -126,9 +126,18 @@ impl<M: RingMemory> Consumer<M> {
         Ok(())
     }
 
-    /// Follows a wrap mark; any other word that is no record is bad.
+    /// Follows a wrap mark, or the mark that leads to the longer ring; any other word that is no record is bad.
     #[cold]
     fn wrap(&mut self, first: FirstWord) -> Result<(), BadRecord> {
+        if first.0 == MOVED_WORD
+            && let Some(next) = self.memory.next()
+        {
+            self.laps += self.memory.bytes() as u64;
+            (self.memory, self.pos) = (next, 0);
+            // The sender reads reports in the longer ring only: also those of what was read before.
+            self.report(0);
+            return Ok(());
+        }
         // A mark at the beginning of the ring would be followed for ever.
         if first.0 != WRAP_WORD || self.pos == 0 {
             return Err(BadRecord { word: first.0, at: self.pos });

@@ -11,36 +11,61 @@ use crate::sync::{AtomicU64, Ordering};
 /// Bytes before the data: the report's line, and one more so that a prefetch of line pairs does not share it.
 const CONTROL: usize = 2 * LINE;
 
-/// One ring of the job memory.
+/// One ring of the job memory. Lengths are short, so that an endpoint's input is little more than one cache line.
 #[derive(Clone)]
 pub(crate) struct MappedRing {
     data: NonNull<u8>,
-    bytes: usize,
     buffer: NonNull<u8>,
-    buffer_bytes: usize,
+    next: Option<NonNull<u8>>,
+    bytes: u32,
+    /// Both lengths are powers of two.
+    next_shift: u8,
+    buffer_shift: u8,
 }
 
 // SAFETY: it is an address of memory that all processes share and that is accessed by the ring's protocol only.
 unsafe impl Send for MappedRing {}
 
 impl MappedRing {
-    /// The ring at `at`, of a sender whose copy buffer is at `buffer`.
+    /// The ring at `first`, followed by the one at `next`, of a sender whose copy buffer is at `buffer`; each an address
+    /// and a length.
     /// # Safety
-    /// `at..at + ring_bytes` and `buffer..buffer + buffer_bytes` are mapped for as long as the value exists, and used by
-    /// the protocols of ring and buffer alone; both addresses are multiples of a page, both lengths of a cache line.
+    /// All three are mapped for as long as the value exists, and used by the protocols of ring and buffer alone;
+    /// addresses and lengths are multiples of a cache line, and those of `next` and `buffer` of a page.
     pub(crate) unsafe fn new(
-        (at, ring_bytes): (NonNull<u8>, usize),
-        (buffer, buffer_bytes): (NonNull<u8>, usize),
+        first: (NonNull<u8>, usize),
+        next: (NonNull<u8>, usize),
+        buffer: (NonNull<u8>, usize),
     ) -> MappedRing {
-        // SAFETY: a ring is longer than its control lines (`layout::MIN_RING_BYTES`).
-        MappedRing { data: unsafe { at.add(CONTROL) }, bytes: ring_bytes - CONTROL, buffer, buffer_bytes }
+        assert!(next.1.is_power_of_two() && buffer.1.is_power_of_two(), "{} {}", next.1, buffer.1);
+        MappedRing {
+            // SAFETY: a ring is longer than its control lines (`layout::FIRST_RING_BYTES`).
+            data: unsafe { first.0.add(CONTROL) },
+            buffer: buffer.0,
+            next: Some(next.0),
+            bytes: data_bytes(first.1),
+            next_shift: next.1.trailing_zeros() as u8,
+            buffer_shift: buffer.1.trailing_zeros() as u8,
+        }
     }
+}
+
+/// Bytes behind the control lines of a ring.
+fn data_bytes(ring_bytes: usize) -> u32 {
+    u32::try_from(ring_bytes - CONTROL).expect("layout::MAX_RING_BYTES is less")
 }
 
 impl RingMemory for MappedRing {
     #[inline(always)]
     fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes as usize
+    }
+
+    fn next(&self) -> Option<MappedRing> {
+        let at = self.next?;
+        // SAFETY: a ring is longer than its control lines (`layout::MIN_RING_BYTES`).
+        let data = unsafe { at.add(CONTROL) };
+        Some(MappedRing { data, next: None, bytes: data_bytes(1 << self.next_shift), ..self.clone() })
     }
 
     #[inline(always)]
@@ -58,14 +83,14 @@ impl RingMemory for MappedRing {
 
     #[inline(always)]
     unsafe fn word(&self, at: usize) -> &AtomicU64 {
-        debug_assert!(at.is_multiple_of(8) && at < self.bytes);
+        debug_assert!(at.is_multiple_of(8) && at < self.bytes());
         // SAFETY: inside the mapping and aligned, by the caller's contract.
         unsafe { AtomicU64::from_ptr(self.data.as_ptr().add(at).cast()) }
     }
 
     #[inline(always)]
     unsafe fn fill(&self, at: usize, len: usize, fill: impl FnOnce(&mut [u8])) {
-        debug_assert!(at + len <= self.bytes);
+        debug_assert!(at + len <= self.bytes());
         // SAFETY: inside the mapping by the caller's contract; the receiver does not read it before it is published,
         // and a process that breaks the protocol can damage only the bytes that it receives.
         fill(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().add(at), len) });
@@ -73,7 +98,7 @@ impl RingMemory for MappedRing {
 
     #[inline(always)]
     unsafe fn write(&self, at: usize, src: &[u8]) {
-        debug_assert!(at + src.len() <= self.bytes);
+        debug_assert!(at + src.len() <= self.bytes());
         // SAFETY: inside the mapping by the caller's contract, and `src` is not part of the ring.
         unsafe { copy_short(src.as_ptr(), self.data.as_ptr().add(at), src.len()) };
     }
@@ -82,7 +107,7 @@ impl RingMemory for MappedRing {
     /// 272 against 324 ns for a half round trip). Other processors ignore or lack the hint.
     #[inline(always)]
     unsafe fn hand_over(&self, at: usize, bytes: usize) {
-        debug_assert!(bytes > 0 && at + bytes <= self.bytes);
+        debug_assert!(bytes > 0 && at + bytes <= self.bytes());
         #[cfg(target_arch = "x86_64")]
         {
             let mut done = 0;
@@ -105,19 +130,19 @@ impl RingMemory for MappedRing {
 
     #[inline(always)]
     unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
-        debug_assert!(at + len <= self.bytes);
+        debug_assert!(at + len <= self.bytes());
         // SAFETY: inside the mapping and aligned by the caller's contract; the sender does not write there until we
         // report it as read.
         view(unsafe { Payload::new(self.data.as_ptr().add(at), len) })
     }
 
     fn buffer_bytes(&self) -> usize {
-        self.buffer_bytes
+        1 << self.buffer_shift
     }
 
     #[inline(always)]
     unsafe fn view_buffer<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
-        debug_assert!(at + len <= self.buffer_bytes);
+        debug_assert!(at + len <= self.buffer_bytes());
         // SAFETY: inside the mapping and aligned by the caller's contract; the sender does not write there until we
         // report the record as read.
         view(unsafe { Payload::new(self.buffer.as_ptr().add(at), len) })

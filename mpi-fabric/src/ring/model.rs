@@ -18,19 +18,24 @@ struct Words {
     credit: AtomicU64,
     /// The copy buffer: two lines.
     buffer: Vec<AtomicU64>,
+    next: Option<Ring>,
 }
 
 type Ring = loom::sync::Arc<Words>;
 
-fn ring(reported: u64) -> Ring {
+fn ring(reported: u64, next: Option<Ring>) -> Ring {
     let data = (0..BYTES / 8).map(|_| AtomicU64::new(0)).collect();
     let buffer = (0..2 * LINE / 8).map(|_| AtomicU64::new(0)).collect();
-    loom::sync::Arc::new(Words { data, credit: AtomicU64::new(reported), buffer })
+    loom::sync::Arc::new(Words { data, credit: AtomicU64::new(reported), buffer, next })
 }
 
 impl RingMemory for Ring {
     fn bytes(&self) -> usize {
         BYTES
+    }
+
+    fn next(&self) -> Option<Ring> {
+        self.next.clone()
     }
 
     fn credit(&self) -> &AtomicU64 {
@@ -80,11 +85,17 @@ impl RingMemory for Ring {
 
 /// Both ends, as if `start` bytes had passed through before.
 fn ends(start: usize) -> (Producer<Ring>, Consumer<Ring>) {
-    let ring = ring(start as u64);
+    let ring = ring(start as u64, None);
     let (mut producer, mut consumer) = (Producer::new(ring.clone()), Consumer::new(ring));
     (producer.pos, producer.consumed) = (start, start as u64);
     (consumer.pos, consumer.reported) = (start, start as u64);
     (producer, consumer)
+}
+
+/// Both ends of a pair that has not exchanged anything: with a longer ring behind the first one.
+fn ends_of_new_pair() -> (Producer<Ring>, Consumer<Ring>) {
+    let first = ring(0, Some(ring(0, None)));
+    (Producer::new(first.clone()), Consumer::new(first))
 }
 
 fn push(producer: &mut Producer<Ring>, number: u64, words: usize) {
@@ -161,6 +172,48 @@ fn loom_a_sender_waits_for_room_and_overwrites_nothing_unread() {
         }
         assert!(pushed >= 2);
         let sender = thread::spawn(move || push(&mut producer, pushed, longest));
+        receive(&mut consumer, &mut 0, pushed + 1);
+        sender.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_records_continue_in_the_longer_ring() {
+    model(3, || {
+        let (mut producer, mut consumer) = ends_of_new_pair();
+        let sender = thread::spawn(move || {
+            push(&mut producer, 0, 1);
+            push(&mut producer, 1, 1);
+            let next = producer.memory.next().expect("a new pair");
+            producer.move_to(next);
+            push(&mut producer, 2, 1);
+            assert!(producer.memory.next().is_none());
+        });
+        receive(&mut consumer, &mut 0, 3);
+        assert!(consumer.memory.next().is_none());
+        sender.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_what_was_read_in_the_first_ring_is_reported_in_the_longer_one() {
+    model(2, || {
+        let (mut producer, mut consumer) = ends_of_new_pair();
+        push(&mut producer, 0, 1);
+        push(&mut producer, 1, 1);
+        let before = producer.position();
+        let next = producer.memory.next().expect("a new pair");
+        producer.move_to(next);
+        let longest = (longest_record(BYTES) - payload_at(usize::MAX)) / 8;
+        let mut pushed = 2;
+        while producer.fits(longest * 8) || producer.grow(longest * 8).is_ok() {
+            push(&mut producer, pushed, longest);
+            pushed += 1;
+        }
+        let sender = thread::spawn(move || {
+            push(&mut producer, pushed, longest);
+            assert!(producer.has_read(before), "there is room only behind what was read");
+        });
         receive(&mut consumer, &mut 0, pushed + 1);
         sender.join().unwrap();
     });

@@ -37,7 +37,7 @@ pub struct Number {
     pub name: String,
     /// Its value in `unit`.
     pub value: f64,
-    /// `us`, `ns`, `ms`, `MB`, `instructions`, `switches`: less is better; `GB/s`, `M/s`, `times`, `%`: more is better.
+    /// `us`, `ns`, `ms`, `MB`, `bytes`, `instructions`, `switches`: less is better; `GB/s`, `M/s`, `times`, `%`: more is better.
     pub unit: String,
 }
 
@@ -94,6 +94,8 @@ pub fn all() -> Vec<Case> {
         case("calls", "calls", None, 1, Printed, "calls that query or update objects"),
         case("calls-multiple", "calls", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("memory", "memory", None, 2, Printed, "resident memory of a rank"),
+        case("first_contact-16", "first_contact", None, 16, Printed, "the first alltoall of 4 bytes on 16 ranks"),
+        case("first_contact-64", "first_contact", None, 64, Printed, "the same with 64 ranks"),
     ];
     all.extend(of_threads(std::thread::available_parallelism().map_or(1, usize::from)));
     all.extend(counted());
