@@ -14,7 +14,7 @@ const REPORTED_AT_ONCE: usize = 1 << 10;
 
 /// The receiver's side. One per ring in the whole job.
 pub(crate) struct Consumer<M> {
-    memory: M,
+    pub(super) memory: M,
     pub(super) pos: usize,
     laps: u64,
     /// Last report to the sender.

@@ -114,6 +114,8 @@ fn of_threads(cores: usize) -> Vec<Case> {
         .collect();
     let what = "a message for one of 8 threads that wait";
     cases.push(case("threads/asleep", "threads_asleep", Some("8"), 2, Method::Printed, what));
+    let what = "two threads of one process that send to it, beside one";
+    cases.push(case("threads/self", "threads_self", Some("2"), 1, Method::Printed, what));
     cases
 }
 
@@ -181,7 +183,7 @@ impl Case {
     /// Whether all its work is one thread's: launchers place such a program on different cores, and the cores of a
     /// virtual machine differ in speed.
     fn has_one_thread(&self) -> bool {
-        self.ranks == 1 && self.program != "tool_calls"
+        self.ranks == 1 && !["tool_calls", "threads_self"].contains(&self.program)
     }
 
     /// Runs it once.
@@ -279,8 +281,8 @@ mod tests {
 
     #[test]
     fn pairs_of_threads_go_as_far_as_there_are_cores() {
-        assert_eq!(names(1), ["threads/1", "threads/2", "threads/asleep"]);
-        assert_eq!(names(16), ["threads/1", "threads/2", "threads/4", "threads/8", "threads/asleep"]);
-        assert_eq!(names(32).len(), 6);
+        assert_eq!(names(1), ["threads/1", "threads/2", "threads/asleep", "threads/self"]);
+        assert_eq!(names(16), ["threads/1", "threads/2", "threads/4", "threads/8", "threads/asleep", "threads/self"]);
+        assert_eq!(names(32).len(), 7);
     }
 }
