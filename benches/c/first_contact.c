@@ -1,6 +1,6 @@
-/* What it costs that pairs of processes communicate for the first time: the time of the first MPI_Alltoall of 4 bytes for
- * each process; for each pair and direction the processor time and the memory of all processes, page tables included; then
- * the same call again. */
+/* What it costs that pairs of processes communicate for the first time: the time of the first MPI_Alltoall of 4
+ * bytes for each process; for each pair and direction the processor time and the memory of all processes, page
+ * tables included; then the same call again. */
 #include "bench.h"
 
 enum { AGAIN = 20 };

@@ -1,7 +1,7 @@
-/* Whether threads of one process hinder each other: T threads, each sending windows of 8-byte messages to its own process
- * on a communicator of its own, at MPI_THREAD_MULTIPLE. Messages of one process need no second core, so with two cores
- * two threads run at the same time. Reports the rate of one thread, beside T - 1 that wait outside of MPI, the rate of T
- * threads, and their ratio. The argument is T. */
+/* Whether threads of one process hinder each other: T threads, each sending windows of 8-byte messages to its own
+ * process on a communicator of its own, at MPI_THREAD_MULTIPLE. Messages of one process need no second core, so with
+ * two cores two threads run at the same time. Reports the rate of one thread, beside T - 1 that wait outside of MPI,
+ * the rate of T threads, and their ratio. The argument is T. */
 #include "bench.h"
 #include <pthread.h>
 

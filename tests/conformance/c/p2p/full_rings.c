@@ -1,6 +1,7 @@
-/* Messages of lengths around those where the library changes its way arrive whole and in order when the senders start
- * many of them while no process receives, so that every queue on the way is full: between all processes at once, and
- * from all to one. With and without gaps on each side. The argument is the number of MiB that a process sends at once. */
+/* Messages of lengths around those where the library changes its way arrive whole and in order when the senders
+ * start many of them while no process receives, so that every queue on the way is full: between all processes at
+ * once, and from all to one. With and without gaps on each side. The argument is the number of MiB that a process
+ * sends at once. */
 #include "check.h"
 
 #include <unistd.h>
@@ -116,7 +117,8 @@ static void receive_all(int source, int length, int count, MPI_Datatype type, in
     }
 }
 
-/* All processes send to the next one and receive from the one before: with two processes both directions of one pair. */
+/* All processes send to the next one and receive from the one before: with two processes both directions of one
+ * pair. */
 static void around(int length, int form, int step)
 {
     int count = number(length), next = (rank + 1) % size, before = (rank + size - 1) % size;
