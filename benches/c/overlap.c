@@ -138,6 +138,12 @@ static void starts(int rank)
 int main(int argc, char **argv)
 {
     int rank;
+    /* With `thread` each library makes progress by a thread of its own, if it has one. */
+    if (argc > 1 && strcmp(argv[1], "thread") == 0) {
+        setenv("FERRUM_COLL_PROGRESS_THREAD", "on", 1);
+        setenv("MPICH_ASYNC_PROGRESS", "1", 1);
+        setenv("I_MPI_ASYNC_PROGRESS", "1", 1);
+    }
     start(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     floor_begin();

@@ -67,6 +67,7 @@ static ALGORITHMS: EnumDef = EnumDef {
         (Algorithm::Tree as i32, "tree"),
         (Algorithm::Split as i32, "split among all"),
         (Algorithm::Direct as i32, "all with all"),
+        (Algorithm::Ring as i32, "around a ring"),
     ],
 };
 const NONE: i32 = -1;

@@ -9,6 +9,7 @@ use crate::bcast::broadcast;
 use crate::call::CollCall;
 use crate::coll_op::CollOp;
 use crate::memory::Buffers;
+use crate::ring;
 use crate::shape::Shape;
 use crate::steps::{Place, Steps, VALUE};
 
@@ -34,7 +35,7 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     direct(shape, steps)
 }
 
-/// Every process sends its block to every other one; blocks may have any lengths.
+/// Every process sends its block to every other one, or many processes around a ring; blocks may have any lengths.
 pub(crate) fn direct<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     let (team, own) = (shape.team, shape.recv_block(shape.team.rank));
     // From the send buffer if there is one: it was not just written, so the others read it from their own caches.
@@ -44,6 +45,12 @@ pub(crate) fn direct<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     };
     if shape.recv.bytes() == 0 {
         return if shape.send.in_place() { Ok(()) } else { steps.copy(out, own) };
+    }
+    if team.size > 2 && shape.plan.in_ring() {
+        if !shape.send.in_place() {
+            steps.copy(out, own)?;
+        }
+        return ring::allgather(steps, team, |rank| shape.recv_block(rank));
     }
     if team.size == 2 && shape.is_sent(out) {
         steps.send(1 - team.rank, out)?;

@@ -8,7 +8,6 @@ use mpi_core::abi::{MPI_ERR_INTERN, MPI_SUM};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
-use crate::agreement::Terms;
 use crate::call::{CollCall, Prepared};
 use crate::coll_op::CollOp;
 use crate::link::Link;
@@ -18,6 +17,7 @@ use crate::plan::Plan;
 use crate::reducing::{Reducing, copy_unless_same};
 use crate::shape::Shape;
 use crate::steps::{OTHER, Span, Steps, Team};
+use crate::terms::Terms;
 use crate::{Collectives, Reduction, split};
 
 impl Collectives {
@@ -45,15 +45,17 @@ impl Collectives {
         what: &Reduction<'_>,
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
-        let bytes = recv.bytes();
-        let (calling, guard) = self.begin_with(guard, comm, (CollOp::Allreduce, bytes), |it| {
+        let (bytes, binning) = (recv.bytes(), self.binning(what));
+        let combined = binning.map_or(bytes, |binning| binning.size().saturating_mul(what.count));
+        let (calling, guard) = self.begin_with(guard, comm, (CollOp::Allreduce, combined), |it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);
         });
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Allreduce, bytes).reducing(what))?;
         let link = self.link(comm, CollOp::Allreduce.tag());
         let plan = calling.plan;
-        if link.size == 2 && bytes <= PAIR_BYTES as u64 && what.datatype.is_contiguous() && !plan.split(bytes) {
+        let short = bytes <= PAIR_BYTES as u64 && !plan.split(bytes);
+        if link.size == 2 && short && binning.is_none() && what.datatype.is_contiguous() {
             return pair(link, guard, send, recv, &reducer, what.count);
         }
         drop(guard);

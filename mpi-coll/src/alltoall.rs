@@ -10,7 +10,7 @@ use crate::coll_op::CollOp;
 use crate::memory::Buffers;
 use crate::plan::SHORT;
 use crate::shape::Shape;
-use crate::steps::{Span, Steps, VALUE};
+use crate::steps::{ABOVE, OTHER, Span, Steps, Team, VALUE};
 
 impl Collectives {
     /// Sends block i to rank i and receives rank i's block for this process into place i. Both buffers are the whole
@@ -28,11 +28,17 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     if shape.send.bytes() == 0 && shape.recv.bytes() == 0 {
         return Ok(());
     }
+    if shape.which == CollOp::Alltoall && shape.plan.short_alltoall(shape.recv_block(0).bytes) {
+        return bruck(shape, steps);
+    }
     let kept = match shape.send.in_place() {
         true => keep(shape, steps)?,
         false => Vec::new(),
     };
     let out = |rank: u32| kept.get(rank as usize).copied().unwrap_or_else(|| shape.send_block(rank));
+    if shape.plan.in_ring() {
+        return pairwise(shape, steps, out);
+    }
     // Short sends are complete at once, so they come first and the receives need not be posted.
     let short = team.others().all(|rank| out(rank).bytes.max(shape.recv_block(rank).bytes) <= SHORT);
     if short {
@@ -53,6 +59,51 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
         steps.copy(shape.send_block(team.rank), shape.recv_block(team.rank))?;
     }
     steps.round()
+}
+
+/// Exchanges with one process after the other: what goes to the process that is some places ahead in rank order, while the
+/// data of the one as many places behind arrive.
+fn pairwise<S: Steps>(shape: &Shape<'_>, steps: &mut S, out: impl Fn(u32) -> Span) -> Result<()> {
+    let Team { rank, size } = shape.team;
+    for step in 1..size {
+        let (dest, source) = ((rank + step) % size, (rank + size - step) % size);
+        if shape.is_sent(shape.recv_block(source)) {
+            steps.receive(source, shape.recv_block(source))?;
+        }
+        if shape.is_sent(out(dest)) {
+            steps.send(dest, out(dest))?;
+        }
+        steps.round()?;
+    }
+    if shape.send.in_place() { Ok(()) } else { steps.copy(out(rank), shape.recv_block(rank)) }
+}
+
+/// Short equal blocks in log2(n) steps: a step moves all blocks by a power of two of places whose way has it.
+fn bruck<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
+    let Team { rank, size } = shape.team;
+    let each = shape.recv_block(0).bytes;
+    let half = u64::from(size).div_ceil(2) * each;
+    // By the number of places that a block still has to move.
+    let blocks = steps.bytes(VALUE, u64::from(size) * each)?;
+    let (out, into) = (steps.bytes(OTHER, half)?, steps.bytes(ABOVE, half)?);
+    let block = |of: Span, at: u32| of.part(u64::from(at) * each, each);
+    for way in 0..size {
+        let dest = (rank + way) % size;
+        let from = if shape.send.in_place() { shape.recv_block(dest) } else { shape.send_block(dest) };
+        steps.copy(from, block(blocks, way))?;
+    }
+    let mut bit = 1;
+    while bit < size {
+        let moved = || (0..).zip((0..size).filter(|way| way & bit != 0));
+        moved().try_for_each(|(at, way)| steps.copy(block(blocks, way), block(out, at)))?;
+        let bytes = moved().count() as u64 * each;
+        steps.receive((rank + size - bit) % size, into.part(0, bytes))?;
+        steps.send((rank + bit) % size, out.part(0, bytes))?;
+        steps.round()?;
+        moved().try_for_each(|(at, way)| steps.copy(block(into, at), block(blocks, way)))?;
+        bit *= 2;
+    }
+    (0..size).try_for_each(|way| steps.copy(block(blocks, way), shape.recv_block((rank + size - way) % size)))
 }
 
 fn send_all<S: Steps>(shape: &Shape<'_>, steps: &mut S, out: impl Fn(u32) -> Span) -> Result<()> {

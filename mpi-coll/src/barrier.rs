@@ -6,12 +6,12 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
-use crate::agreement::Terms;
 use crate::coll_op::CollOp;
 use crate::memory::{Buffers, Memory};
 use crate::plan::Plan;
 use crate::run::Run;
 use crate::steps::{Span, Steps, Team};
+use crate::terms::Terms;
 
 impl Collectives {
     /// Returns once every process of the communicator has called it.

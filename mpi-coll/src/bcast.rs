@@ -6,13 +6,15 @@ use mpi_datatype::RecvBuf;
 use mpi_errors::Result;
 
 use crate::Collectives;
-use crate::agreement::Terms;
 use crate::coll_op::CollOp;
 use crate::memory::{Buffers, Memory};
-use crate::plan::SHORT;
+use crate::plan::{Plan, SHORT};
+use crate::ring;
 use crate::run::Run;
-use crate::shape::Shape;
+use crate::shape::{Root, Shape};
+use crate::split::{Even, Parts};
 use crate::steps::{Place, Span, Steps, Team};
+use crate::terms::Terms;
 
 impl Collectives {
     /// Copies `root`'s buffer into those of all other processes.
@@ -29,7 +31,7 @@ impl Collectives {
             it.bcast_calls.incr();
             it.bcast_bytes.add(bytes);
         });
-        let guard = self.agree(comm, guard, || Terms::new(CollOp::Bcast, bytes).root(root))?;
+        let guard = self.agree(comm, guard, || Terms::new(CollOp::Bcast, bytes).root(Root::Rank(root)))?;
         if comm.size() == 1 || bytes == 0 {
             return Ok(());
         }
@@ -41,10 +43,10 @@ impl Collectives {
             };
         }
         drop(guard);
-        let flat = if bytes <= SHORT { calling.plan.flat_bcast() } else { calling.plan.flat_long_bcast() };
+        let plan = calling.plan;
         let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::one(buffer)), None);
         let data = Span { place: Place::Recv, piece: 0, at: 0, bytes };
-        broadcast(&mut run, Team { rank: link.rank, size: link.size }, data, root, flat)?;
+        planned(&mut run, Team { rank: link.rank, size: link.size }, data, root, plan)?;
         run.end()
     }
 }
@@ -54,8 +56,46 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     if shape.team.size == 1 || shape.bytes == 0 {
         return Ok(());
     }
-    let flat = if shape.bytes <= SHORT { shape.plan.flat_bcast() } else { shape.plan.flat_long_bcast() };
-    broadcast(steps, shape.team, shape.recv.whole(Place::Recv), shape.root_rank(), flat)
+    planned(steps, shape.team, shape.recv.whole(Place::Recv), shape.root_rank(), shape.plan)
+}
+
+/// The broadcast that the plan chooses.
+fn planned<S: Steps>(steps: &mut S, team: Team, data: Span, root: u32, plan: Plan) -> Result<()> {
+    if plan.split_bcast(data.bytes) {
+        return split(steps, team, data, root);
+    }
+    let flat = if data.bytes <= SHORT { plan.flat_bcast() } else { plan.flat_long_bcast() };
+    broadcast(steps, team, data, root, flat)
+}
+
+/// A long broadcast among many processes: the root's tree scatters parts of the data, which go around a ring. Every process
+/// sends less than twice the data, however many there are.
+fn split<S: Steps>(steps: &mut S, team: Team, data: Span, root: u32) -> Result<()> {
+    let size = team.size;
+    let (place, parts) = ((team.rank + size - root) % size, Even { count: data.bytes, size: size.into() });
+    let at = |place: u32| (place + root) % size;
+    // The parts of places from the first up to the second.
+    let of = |first: u32, end: u32| {
+        let (from, to) = (parts.of(first).0, parts.of(end.min(size)).0);
+        data.part(from, to - from)
+    };
+    let limit = if place == 0 { size.next_power_of_two() } else { place & place.wrapping_neg() };
+    if place != 0 {
+        steps.receive(at(place & (place - 1)), of(place, place + limit))?;
+        steps.received()?;
+    }
+    let mut bit = limit >> 1;
+    while bit > 0 {
+        if place + bit < size {
+            steps.send(at(place + bit), of(place + bit, place + 2 * bit))?;
+        }
+        bit >>= 1;
+    }
+    steps.round()?;
+    ring::allgather(steps, team, |rank| {
+        let place = (rank + size - root) % size;
+        of(place, place + 1)
+    })
 }
 
 /// A broadcast of any data, also as a part of other operations.

@@ -8,16 +8,16 @@ use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
-use crate::agreement::Terms;
+use crate::agreement::{Agreement, terms};
 use crate::coll_op::CollOp;
 use crate::memory::{Buffers, Layout, Memory};
+use crate::op::Binning;
 use crate::run::Run;
 use crate::shape::{Combining, Neighbours, Root, Shape};
 use crate::steps::Team;
 use crate::{Collectives, Form, Reduction};
 
 /// A collective operation with its arguments, as one process passes them.
-#[derive(Debug)]
 pub struct CollCall<'b, 'a> {
     which: CollOp,
     root: Root,
@@ -25,12 +25,16 @@ pub struct CollCall<'b, 'a> {
     recv: Buffers<RecvBuf<'b>>,
     reduction: Option<&'a Reduction<'a>>,
     counts: &'a [u64],
+    pub(crate) at_end: Option<AtEnd>,
 }
+
+/// What is done, under the process lock, when an operation that does not block is over, or its persistent request freed.
+pub type AtEnd = Box<dyn FnOnce(&mut Guard<'_>) + Send>;
 
 impl<'b, 'a> CollCall<'b, 'a> {
     /// An operation on these buffers. The one buffer of a broadcast is the receive buffer of all processes.
     pub fn new(which: CollOp, send: Buffers<SendBuf<'b>>, recv: Buffers<RecvBuf<'b>>) -> CollCall<'b, 'a> {
-        CollCall { which, root: Root::Rank(0), send, recv, reduction: None, counts: &[] }
+        CollCall { which, root: Root::Rank(0), send, recv, reduction: None, counts: &[], at_end: None }
     }
 
     /// With this root.
@@ -41,6 +45,11 @@ impl<'b, 'a> CollCall<'b, 'a> {
     /// With these numbers of elements of each process's part of the result.
     pub fn scattered(self, counts: &'a [u64]) -> CollCall<'b, 'a> {
         CollCall { counts, ..self }
+    }
+
+    /// Of an operation that does not block, with something to do when it is over; not done if its start fails.
+    pub fn at_end(self, at_end: AtEnd) -> CollCall<'b, 'a> {
+        CollCall { at_end: Some(at_end), ..self }
     }
 
     /// With this reduction.
@@ -64,7 +73,7 @@ impl Collectives {
     /// Finds the shape of a call. Errors: `MPI_ERR_OP` when a reduction is not defined on its type, `MPI_ERR_TOPOLOGY`
     /// when a communicator without neighbours is given.
     pub(crate) fn prepare<'b, 'a>(&self, comm: &'a Comm, call: CollCall<'b, 'a>) -> Result<Prepared<'b, 'a>> {
-        let CollCall { which, root, send, recv, reduction, counts } = call;
+        let CollCall { which, root, send, recv, reduction, counts, .. } = call;
         let mut memory = Memory::new(send, recv);
         let (send, recv) = memory.layouts();
         let combining = match reduction {
@@ -72,11 +81,15 @@ impl Collectives {
             Some(what) => {
                 let commutative = what.op.on(what.datatype, what.handle)?.is_commutative();
                 let native = memory.recv_is_native();
-                Some(Combining { size: what.datatype.size(), count: what.count, commutative, native })
+                let plain = what.datatype.size();
+                let size = self.binning(what).map_or(plain, |binning| binning.size());
+                Some(Combining { size, plain, count: what.count, commutative, native })
             }
         };
+        let memory = memory.binned(reduction.and_then(|what| self.binning(what)));
         let team = Team { rank: comm.rank, size: comm.size() };
-        let amounts = Amounts::of(which, team.size, &send, &recv, combining.map_or(0, |what| what.bytes()));
+        let contribution = combining.map_or((0, 0), |what| (what.bytes(), what.plain_bytes()));
+        let amounts = Amounts::of(which, team.size, &send, &recv, contribution);
         let shape = Shape {
             which,
             team,
@@ -94,6 +107,14 @@ impl Collectives {
         Ok(Prepared { shape, memory, reduction, counted: amounts.counted, matching: amounts.matching })
     }
 
+    /// The form in which the elements of a reduction are combined, if its result is to be reproducible.
+    pub(crate) fn binning(&self, what: &Reduction<'_>) -> Option<Binning> {
+        match self.settings.reproducible_sums.get() {
+            true => Binning::of(what.op, what.datatype),
+            false => None,
+        }
+    }
+
     /// Carries out a call, and returns when this process's part is done.
     pub fn block(&self, comm: &Comm, call: CollCall<'_, '_>) -> Result<()> {
         self.block_with(self.engine.lock(), comm, call)
@@ -106,11 +127,10 @@ impl Collectives {
         let (_calling, guard) = self.begin_with(guard, comm, (which, shape.bytes), |it| {
             it.count(which, Form::Blocking, counted);
         });
-        let guard = match shape.inter {
-            true => guard,
-            false => self.agree(comm, guard, || terms(&shape, reduction, matching))?,
-        };
         drop(guard);
+        if self.settings.check.get() {
+            self.compare(comm, &Agreement::of(&shape, terms(&shape, reduction, matching)))?;
+        }
         self.carry_out(comm, &shape, memory, reduction)
     }
 
@@ -131,15 +151,6 @@ impl Collectives {
     }
 }
 
-fn terms(shape: &Shape<'_>, reduction: Option<&Reduction<'_>>, matching: u64) -> Terms {
-    let terms = Terms::new(shape.which, matching);
-    let terms = if shape.which.is_rooted() { terms.root(shape.root_rank()) } else { terms };
-    match reduction {
-        Some(what) => terms.reducing(what),
-        None => terms,
-    }
-}
-
 /// The neighbours that a call needs.
 fn neighbours(comm: &Comm, which: CollOp) -> Result<Neighbours> {
     if !which.is_of_neighbours() {
@@ -157,14 +168,16 @@ struct Amounts {
 }
 
 impl Amounts {
-    fn of(which: CollOp, size: u32, send: &Layout, recv: &Layout, contribution: u64) -> Amounts {
+    /// `contribution`: bytes that each process contributes to a reduction, where they are combined and in its buffer.
+    fn of(which: CollOp, size: u32, send: &Layout, recv: &Layout, contribution: (u64, u64)) -> Amounts {
         let all = |bytes: u64| Amounts { plan: bytes, counted: bytes, matching: bytes };
         let (sent, received, size) = (send.bytes(), recv.bytes(), u64::from(size));
+        let combined = Amounts { plan: contribution.0, ..all(contribution.1) };
         let first = |one: &Layout, bytes: u64, other: u64| if one.present() { bytes } else { other };
         match which {
             CollOp::Barrier => all(0),
             CollOp::Bcast => all(received),
-            CollOp::Reduce | CollOp::Allreduce => all(contribution),
+            CollOp::Reduce | CollOp::Allreduce => combined,
             CollOp::Gather => {
                 let block = first(send, sent, received / size);
                 Amounts { matching: first(recv, received / size, block), ..all(block) }
@@ -179,7 +192,7 @@ impl Amounts {
             }
             CollOp::Alltoall => Amounts { matching: received / size, ..all(first(send, sent, received)) },
             CollOp::Allgatherv => Amounts { counted: sent, ..all(received) },
-            CollOp::ReduceScatter | CollOp::ReduceScatterBlock | CollOp::Scan | CollOp::Exscan => all(contribution),
+            CollOp::ReduceScatter | CollOp::ReduceScatterBlock | CollOp::Scan | CollOp::Exscan => combined,
             CollOp::Scatterv => Amounts { plan: 0, counted: received, matching: 0 },
             // Nothing of these is the same in all processes.
             CollOp::Alltoallv | CollOp::Alltoallw => {

@@ -131,15 +131,16 @@ fn exchange<S: Steps>(shape: &Shape<'_>, steps: &mut S, out: impl Fn(u32) -> Spa
     steps.round()
 }
 
-/// Combines the contributions of the local group in its rank 0, and returns where.
+/// Combines the contributions of the local group in its rank 0, and returns where, in the form of the program's buffers.
 fn combine_locally<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<Span> {
     let call = Reducing { team: shape.team, what: shape.combining(), plan: shape.plan };
     let value = match shape.team.rank {
         0 => steps.elements(STAGED, call.what.count)?,
         _ => Span::EMPTY,
     };
-    call.to_root(&mut InLocalGroup(steps), 0, shape.send.whole(Place::Send), value)?;
-    Ok(value)
+    let own = shape.contribution(steps)?;
+    call.to_root(&mut InLocalGroup(steps), 0, own, value)?;
+    shape.rounded(steps, value)
 }
 
 fn reduce<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
@@ -180,7 +181,7 @@ fn reduce_scatter<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     let (value, parts) = (combine_locally(shape, steps)?, Counted::new(shape.counts));
     let mut result = Span::EMPTY;
     if shape.team.rank == 0 {
-        result = steps.elements(RESULT, what.count)?;
+        result = shape.room_for_result(steps, RESULT)?;
         steps.send(0, value)?;
         steps.receive(0, result)?;
         steps.round()?;

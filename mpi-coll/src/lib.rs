@@ -9,8 +9,8 @@
 //!   the reductions share.
 //! - `owned`: operations that own their data, for programs in Rust.
 //! - `call`: a call of any operation. `link`: messages of a blocking call. `missing_buffer`: errors about absent buffers.
-//! - `scratch`: aligned memory. `split`: long reductions, split among all.
-//! - `agreement`: checks that the processes of a call make the same call.
+//! - `scratch`: aligned memory. `split`: long reductions, split among all. `ring`: long exchanges of many processes.
+//! - `agreement`, `terms`: checks that the processes of a call make the same call.
 //! - `plan`: the choice of an algorithm by size and number of processes.
 //! - `algorithms`: variables of the algorithms chosen.
 //! - `coll_op`: the operations by number. `call_scope`: states, times and events of a call.
@@ -45,6 +45,7 @@ mod record;
 mod reduce;
 mod reduce_scatter;
 mod reducing;
+mod ring;
 mod run;
 mod scan;
 mod scatter;
@@ -55,6 +56,7 @@ mod shape;
 mod split;
 mod start;
 mod steps;
+mod terms;
 
 use std::sync::Arc;
 
@@ -65,7 +67,7 @@ use mpi_p2p::{Engine, SCHEDULES};
 use mpi_t::{InstrumentMemory, TResult};
 
 pub use algorithms::{AlgorithmCalls, LastAlgorithms};
-pub use call::CollCall;
+pub use call::{AtEnd, CollCall};
 pub use call_scope::CollEvents;
 pub use coll_op::CollOp;
 pub use instruments::CollInstruments;

@@ -9,7 +9,7 @@ use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use smallvec::SmallVec;
 
-use crate::op::Reducer;
+use crate::op::{Binning, Reducer};
 use crate::scratch::Scratch;
 use crate::steps::{AREAS, Place, Span};
 
@@ -126,12 +126,19 @@ pub(crate) struct Memory<'b> {
     send: Buffers<SendBuf<'b>>,
     recv: Buffers<RecvBuf<'b>>,
     areas: [Option<Area>; AREAS],
+    /// How the elements of a reproducible sum are kept in working memory.
+    binning: Option<Binning>,
 }
 
 impl<'b> Memory<'b> {
     /// The buffers of a call; no working memory yet.
     pub fn new(send: Buffers<SendBuf<'b>>, recv: Buffers<RecvBuf<'b>>) -> Memory<'b> {
-        Memory { send, recv, areas: [const { None }; AREAS] }
+        Memory { send, recv, areas: [const { None }; AREAS], binning: None }
+    }
+
+    /// For a reproducible sum, if there is a binning.
+    pub fn binned(self, binning: Option<Binning>) -> Memory<'b> {
+        Memory { binning, ..self }
     }
 
     /// The sizes of the send and receive buffers.
@@ -152,8 +159,32 @@ impl<'b> Memory<'b> {
         Ok(Span { place: Place::Work(area), piece: 0, at: 0, bytes })
     }
 
+    /// Adds working memory that holds these words. Errors: `MPI_ERR_NO_MEM`.
+    pub fn add_words(&mut self, area: u8, words: &[u64]) -> Result<Span> {
+        let span = self.add_bytes(area, 8 * words.len() as u64)?;
+        self.set_words(span, words);
+        Ok(span)
+    }
+
+    /// The words of a span of working memory of bytes.
+    pub fn words(&self, span: Span) -> Vec<u64> {
+        let bytes = self.source(span, None);
+        let words = bytes.native().unwrap_or_default().chunks_exact(8);
+        words.map(|word| u64::from_ne_bytes(*word.first_chunk().expect("a whole word"))).collect()
+    }
+
+    /// Stores words in working memory of bytes.
+    pub fn set_words(&mut self, span: Span, words: &[u64]) {
+        let mut bytes = self.target(span, None);
+        let room = bytes.native_mut().unwrap_or_default().chunks_exact_mut(8);
+        room.zip(words).for_each(|(room, word)| room.copy_from_slice(&word.to_ne_bytes()));
+    }
+
     /// Adds working memory for elements. Errors: `MPI_ERR_NO_MEM`.
     pub fn add_elements(&mut self, area: u8, count: u64, datatype: &Datatype) -> Result<Span> {
+        if let Some(binning) = self.binning {
+            return self.add_bytes(area, count.saturating_mul(binning.size()));
+        }
         let memory = Scratch::elements(datatype, count)?;
         self.areas[usize::from(area)] = Some(Area { memory, elements: Some(count) });
         Ok(Span { place: Place::Work(area), piece: 0, at: 0, bytes: count * datatype.size() })
@@ -204,14 +235,53 @@ impl<'b> Memory<'b> {
 
     /// Combines elements: `into = from op into`.
     pub fn combine(&mut self, from: Span, into: Span, datatype: &Datatype, reducer: &Reducer<'_>) -> Result<()> {
-        let count = into.bytes / datatype.size().max(1);
+        let (count, binning) = (into.bytes / datatype.size().max(1), self.binning);
         let (from, mut into) = self.both(from, into, Some(datatype));
         match (from.native(), into.native_mut()) {
             (Some(from), Some(into)) => {
-                reducer.apply(from, into, count);
+                match binning {
+                    None => reducer.apply(from, into, count),
+                    Some(_) => Binning::add(from, into),
+                }
                 Ok(())
             }
-            _ => Err(Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")),
+            _ => Err(no_elements()),
         }
     }
+
+    /// Converts numbers of the program to sums, for a reproducible sum.
+    pub fn widen(&mut self, from: Span, into: Span) -> Result<()> {
+        let Some(binning) = self.binning else { return Err(no_elements()) };
+        let (from, mut into) = self.both(from, into, None);
+        let Some(sums) = into.native_mut() else { return Err(no_elements()) };
+        if let Some(numbers) = from.native() {
+            binning.widen(numbers, sums);
+            return Ok(());
+        }
+        // Numbers with gaps between them.
+        let mut packed = Scratch::new(from.bytes())?;
+        RecvBuf::from_slice(packed.bytes_mut()).copy_from(&from);
+        binning.widen(packed.bytes(), sums);
+        Ok(())
+    }
+
+    /// Rounds sums to numbers of the program, for a reproducible sum.
+    pub fn narrow(&mut self, from: Span, into: Span) -> Result<()> {
+        let Some(binning) = self.binning else { return Err(no_elements()) };
+        let (from, mut into) = self.both(from, into, None);
+        let Some(sums) = from.native() else { return Err(no_elements()) };
+        if let Some(numbers) = into.native_mut() {
+            binning.narrow(sums, numbers);
+            return Ok(());
+        }
+        let mut packed = Scratch::new(into.bytes())?;
+        binning.narrow(sums, packed.bytes_mut());
+        into.copy_from(&SendBuf::from_slice(packed.bytes()));
+        Ok(())
+    }
+}
+
+#[cold]
+fn no_elements() -> Error {
+    Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")
 }

@@ -30,11 +30,13 @@ pub(crate) enum Algorithm {
     Split = 4,
     /// Every process with every other one.
     Direct = 5,
+    /// Around a ring.
+    Ring = 6,
 }
 
 impl Algorithm {
     /// The number of algorithms; they are numbered from 0.
-    pub const COUNT: usize = Algorithm::Direct as usize + 1;
+    pub const COUNT: usize = Algorithm::Ring as usize + 1;
 }
 
 /// The choices for one call.
@@ -45,6 +47,8 @@ pub(crate) struct Plan {
     shape: i32,
     split_limit: u64,
     allgather_limit: u64,
+    ring_from: u32,
+    alltoall_limit: u64,
 }
 
 impl Plan {
@@ -63,10 +67,13 @@ impl Plan {
             CollOp::Reduce | CollOp::Allreduce | CollOp::ReduceScatter | CollOp::ReduceScatterBlock => {
                 settings.split_limit.get()
             }
+            CollOp::Bcast => settings.bcast_split_limit.get(),
             _ => u64::MAX,
         };
         let allgather_limit = if which == CollOp::Allgather { settings.allgather_limit.get() } else { 0 };
-        Plan { size, crowded, shape, split_limit, allgather_limit }
+        let ring_from = settings.ring_from.get();
+        let alltoall_limit = if which == CollOp::Alltoall { settings.alltoall_limit.get() } else { 0 };
+        Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit }
     }
 
     /// The algorithm of a call of this operation with this many bytes, as counted.
@@ -77,12 +84,17 @@ impl Plan {
             _ if self.size == 1 => Algorithm::Alone,
             // Their bytes differ between processes.
             CollOp::Gatherv | CollOp::Scatterv => Algorithm::Flat,
+            CollOp::Alltoallv | CollOp::Alltoallw if self.in_ring() => Algorithm::Ring,
             CollOp::Alltoallv | CollOp::Alltoallw => Algorithm::Direct,
             _ if bytes == 0 && which != CollOp::Barrier => Algorithm::Alone,
             CollOp::Reduce | CollOp::Allreduce | CollOp::ReduceScatter | CollOp::ReduceScatterBlock
                 if self.split(bytes) =>
             {
-                Algorithm::Split
+                if self.in_ring() {
+                    Algorithm::Ring
+                } else {
+                    Algorithm::Split
+                }
             }
             _ if self.size == 2 => Algorithm::Pair,
             CollOp::Barrier
@@ -91,10 +103,13 @@ impl Plan {
             | CollOp::ReduceScatter
             | CollOp::ReduceScatterBlock => either(self.flat()),
             CollOp::Scan | CollOp::Exscan => Algorithm::Tree,
+            CollOp::Bcast if self.split_bcast(bytes) => Algorithm::Split,
             CollOp::Bcast if bytes <= SHORT => either(self.flat_bcast()),
             CollOp::Bcast => either(self.flat_long_bcast()),
             CollOp::Gather | CollOp::Scatter => Algorithm::Flat,
             CollOp::Allgather if self.short_allgather(bytes) => either(self.flat()),
+            CollOp::Alltoall if self.short_alltoall(bytes / u64::from(self.size)) => Algorithm::Tree,
+            _ if self.in_ring() => Algorithm::Ring,
             _ => Algorithm::Direct,
         }
     }
@@ -126,6 +141,24 @@ impl Plan {
     #[inline]
     pub fn split(&self, bytes: u64) -> bool {
         self.size > 1 && bytes >= self.split_limit.max(1)
+    }
+
+    /// Whether long data go around a ring, and exchanges of all with all take one process after the other.
+    #[inline]
+    pub fn in_ring(&self) -> bool {
+        self.size >= self.ring_from.max(3)
+    }
+
+    /// Whether a broadcast of `bytes` is split into parts that go around a ring.
+    #[inline]
+    pub fn split_bcast(&self, bytes: u64) -> bool {
+        self.in_ring() && bytes >= self.split_limit.max(u64::from(self.size))
+    }
+
+    /// Whether an exchange of all with all of equal blocks of `bytes` moves blocks more than once to need fewer messages.
+    #[inline]
+    pub fn short_alltoall(&self, bytes: u64) -> bool {
+        self.in_ring() && bytes > 0 && bytes <= self.alltoall_limit
     }
 
     /// Whether an allgather of `bytes` in all moves blocks more than once to need fewer messages.

@@ -3,6 +3,7 @@
 use mpi_datatype::Datatype;
 use mpi_errors::Result;
 
+use crate::agreement::Check;
 use crate::memory::Memory;
 use crate::steps::{Side, Span, Steps};
 
@@ -27,6 +28,15 @@ pub(crate) enum Step {
         from: Span,
         into: Span,
     },
+    Widen {
+        from: Span,
+        into: Span,
+    },
+    Narrow {
+        from: Span,
+        into: Span,
+    },
+    Check(Check),
     /// Waits for the receives that were started.
     Received,
     /// Waits for everything that was started.
@@ -63,6 +73,22 @@ impl Steps for Record<'_> {
 
     fn combine(&mut self, from: Span, into: Span) -> Result<()> {
         self.add(Step::Combine { from, into })
+    }
+
+    fn widen(&mut self, from: Span, into: Span) -> Result<()> {
+        self.add(Step::Widen { from, into })
+    }
+
+    fn narrow(&mut self, from: Span, into: Span) -> Result<()> {
+        self.add(Step::Narrow { from, into })
+    }
+
+    fn check(&mut self, check: Check) -> Result<()> {
+        self.add(Step::Check(check))
+    }
+
+    fn provide(&mut self, area: u8, words: &[u64]) -> Result<Span> {
+        self.memory.add_words(area, words)
     }
 
     fn received(&mut self) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::memory::Buffers;
 use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
 use crate::reducing::{Reducing, copy_unless_same};
 use crate::shape::{Root, Shape};
-use crate::steps::{OTHER, Place, Span, Steps, VALUE};
+use crate::steps::{OTHER, Span, Steps, VALUE};
 use crate::{Collectives, Reduction, split};
 
 impl Collectives {
@@ -48,7 +48,7 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     let root = shape.root_rank();
     let (own, value) = match shape.team.rank == root {
         true => shape.operands(steps)?,
-        false => (shape.send.whole(Place::Send), Span::EMPTY),
+        false => (shape.contribution(steps)?, Span::EMPTY),
     };
     let call = Reducing { team: shape.team, what: shape.combining(), plan: shape.plan };
     call.to_root(steps, root, own, value)?;

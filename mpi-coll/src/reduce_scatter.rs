@@ -5,7 +5,7 @@ use mpi_errors::Result;
 use crate::reducing::Reducing;
 use crate::shape::Shape;
 use crate::split::{self, Parts};
-use crate::steps::{Place, STAGED, Span, Steps, VALUE};
+use crate::steps::{STAGED, Span, Steps, VALUE};
 
 /// The elements of each process's part, by the counts of the call.
 pub(crate) struct Counted {
@@ -44,20 +44,18 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
         return Ok(());
     }
     let (team, parts) = (shape.team, Counted::new(shape.counts));
-    let own = match shape.send.in_place() {
-        true => Span { place: Place::Recv, piece: 0, at: 0, bytes: what.bytes() },
-        false => shape.send.whole(Place::Send),
-    };
-    let into = Span { place: Place::Recv, piece: 0, at: 0, bytes: parts.of(team.rank).1 * what.size };
+    let own = shape.contribution(steps)?;
+    let into = shape.result(parts.of(team.rank).1 * what.plain);
     let call = Reducing { team, what, plan: shape.plan };
     if team.size > 1 && shape.plan.split(what.bytes()) {
         let mine = steps.elements(VALUE, parts.of(team.rank).1)?;
         split::combine(&call, steps, &parts, own, mine)?;
-        return steps.copy(mine, into);
+        return shape.deliver(steps, mine);
     }
     // Short ones: one process combines all.
     let whole = if team.rank == 0 { steps.elements(STAGED, what.count)? } else { Span::EMPTY };
     call.to_root(steps, 0, own, whole)?;
+    let whole = shape.rounded(steps, whole)?;
     scatter(shape, steps, &parts, whole, into)
 }
 
@@ -69,7 +67,7 @@ pub(crate) fn scatter<S: Steps>(
     whole: Span,
     into: Span,
 ) -> Result<()> {
-    let (team, size) = (shape.team, shape.combining().size);
+    let (team, size) = (shape.team, shape.combining().plain);
     if team.rank != 0 {
         if into.bytes > 0 {
             steps.receive(0, into)?;

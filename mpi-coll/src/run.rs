@@ -9,6 +9,7 @@ use mpi_errors::Result;
 use smallvec::SmallVec;
 
 use crate::Reduction;
+use crate::agreement::Check;
 use crate::link::Link;
 use crate::memory::Memory;
 use crate::missing_buffer::copy_own;
@@ -110,6 +111,22 @@ impl Steps for Run<'_, '_> {
             Some((what, reducer)) => self.memory.combine(from, into, what.datatype, reducer),
             None => Ok(()),
         }
+    }
+
+    fn widen(&mut self, from: Span, into: Span) -> Result<()> {
+        self.memory.widen(from, into)
+    }
+
+    fn narrow(&mut self, from: Span, into: Span) -> Result<()> {
+        self.memory.narrow(from, into)
+    }
+
+    fn check(&mut self, check: Check) -> Result<()> {
+        self.memory.check(check)
+    }
+
+    fn provide(&mut self, area: u8, words: &[u64]) -> Result<Span> {
+        self.memory.add_words(area, words)
     }
 
     #[inline]

@@ -18,6 +18,7 @@ use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage};
 
+use crate::call::AtEnd;
 use crate::call_scope::Calling;
 use crate::link::result_of;
 use crate::memory::Memory;
@@ -42,9 +43,15 @@ pub(crate) struct Schedule {
     pub contexts: [u32; 2],
     pub tag: i32,
     pub calling: Calling,
+    pub at_end: Option<AtEnd>,
 }
 
 impl Schedule {
+    /// Whether it calls a function of the program.
+    fn calls_back(&self) -> bool {
+        self.reduction.as_ref().is_some_and(|what| what.op.is_user())
+    }
+
     fn datatype(&self) -> Option<&Datatype> {
         self.reduction.as_ref().map(|what| &what.datatype)
     }
@@ -121,8 +128,11 @@ impl Schedules {
         self.0.get_mut(guard).slots.insert(operation, Slot::default());
         let began = schedule.calling.begin(engine);
         let (outcome, failed) = (Outcome::default(), None);
+        let calls_back = schedule.calls_back();
+        engine.begin_background(guard, calls_back);
         let active = Active { schedule, at: 0, receives: 0, sends: 0, outcome, failed, persistent, began };
         self.move_on(engine, guard, operation, Box::new(active));
+        engine.resume_background(guard);
     }
 
     /// Carries out the steps that can be, and ends the operation after the last.
@@ -145,6 +155,7 @@ impl Schedules {
 
     fn finish(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle, active: Active) {
         let Active { schedule, outcome, failed, persistent, began, .. } = active;
+        engine.end_background(guard, schedule.calls_back());
         schedule.calling.end(engine, guard, began);
         let error = failed.or(outcome.end().err());
         let table = self.0.get_mut(guard);
@@ -152,7 +163,7 @@ impl Schedules {
         let contexts = schedule.contexts;
         match persistent {
             Some(persistent) => drop(table.kept.insert(persistent, schedule)),
-            None => drop(schedule),
+            None => end(schedule, guard),
         }
         engine.finish_collective(guard, operation, contexts.map(|context| context & !1), error);
     }
@@ -182,7 +193,16 @@ impl Service for Schedules {
     }
 
     fn freed(&self, guard: &mut Guard<'_>, persistent: Handle) {
-        drop(self.0.get_mut(guard).kept.remove(&persistent));
+        if let Some(schedule) = self.0.get_mut(guard).kept.remove(&persistent) {
+            end(schedule, guard);
+        }
+    }
+}
+
+/// Ends a schedule that will not be started again.
+fn end(schedule: Box<Schedule>, guard: &mut Guard<'_>) {
+    if let Some(at_end) = schedule.at_end {
+        at_end(guard);
     }
 }
 
@@ -199,9 +219,14 @@ impl Active {
     /// Records the result of a step. After an error that is not about data no further step is carried out.
     fn record(&mut self, result: Result<()>) {
         if let Err(error) = self.outcome.record_data_error(result) {
-            self.failed.get_or_insert(error);
-            self.at = self.schedule.steps.len();
+            self.fail(error);
         }
+    }
+
+    /// Carries out no further step.
+    fn fail(&mut self, error: Error) {
+        self.failed.get_or_insert(error);
+        self.at = self.schedule.steps.len();
     }
 
     /// Carries out steps up to one that must wait; whether there is one.
@@ -217,6 +242,21 @@ impl Active {
                 }
                 Step::Copy { from, into } => self.copy(engine, guard, from, into),
                 Step::Combine { from, into } => self.combine(engine, guard, from, into),
+                Step::Check(check) => {
+                    if let Err(error) = self.schedule.memory.check(check) {
+                        self.fail(error);
+                    }
+                }
+                Step::Widen { from, into } => {
+                    let memory = &mut self.schedule.memory;
+                    let result = engine.copy_unlocked(guard, into.bytes, || memory.widen(from, into));
+                    self.record(result);
+                }
+                Step::Narrow { from, into } => {
+                    let memory = &mut self.schedule.memory;
+                    let result = engine.copy_unlocked(guard, from.bytes, || memory.narrow(from, into));
+                    self.record(result);
+                }
             }
             // A step that fails has moved behind the last.
             self.at = (self.at + 1).min(self.schedule.steps.len());

@@ -47,14 +47,47 @@ mpi_t::cvars! {
         /// call. Must be equal in all processes of the job.
         pub allgather_limit: u64 = 8192 =>
             { name: "coll_allgather_limit", unit: "bytes", category: "coll", scope: AllEq },
+        /// Number of processes from which long data go around a ring instead of from each process to every other one (long
+        /// reductions whose operands may be swapped, long allgathers and broadcasts), and from which MPI_Alltoall and
+        /// its variants exchange with one process after the other, or in log2(n) steps (coll_alltoall_limit). Takes
+        /// effect with the next call. Must be equal in all processes of the job.
+        pub ring_from: u32 = 64 =>
+            { name: "coll_ring_from", unit: "processes", category: "coll", scope: AllEq, range: 3..=1 << 30 },
+        /// Longest block in bytes for which an MPI_Alltoall of coll_ring_from or more processes moves blocks more than
+        /// once to need log2(n) messages for each process. Takes effect with the next call. Must be equal in all
+        /// processes of the job.
+        pub alltoall_limit: u64 = 256 =>
+            { name: "coll_alltoall_limit", unit: "bytes", category: "coll", scope: AllEq },
+        /// Shortest MPI_Bcast in bytes that coll_ring_from or more processes split into parts, which go around a ring.
+        /// Takes effect with the next call. Must be equal in all processes of the job.
+        pub bcast_split_limit: u64 = 1 << 20 =>
+            { name: "coll_bcast_split_limit", unit: "bytes", category: "coll", scope: AllEq },
         /// Shortest reduction in bytes that is split among the processes, each of which combines one part. Takes effect
         /// with the next call. Must be equal in all processes of the job.
         pub split_limit: u64 = 16384 =>
             { name: "coll_split_limit", unit: "bytes", category: "coll", scope: AllEq },
-        /// Whether the processes of a collective call first compare its operation, root and bytes, and the predefined
-        /// operation and type of reductions. Calls that do not match then fail in all processes with an error that
-        /// names the ranks, instead of hanging or giving wrong data; a call needs two more messages for each process.
-        /// Takes effect with the next call. Must be equal in all processes of the job; otherwise calls hang.
+        /// Whether a thread of the library moves collective operations that do not block on while the program computes. It
+        /// is started with the first such operation, or persistent request of one, and ends in MPI_Finalize. It sleeps
+        /// until a message arrives, and altogether while no such operation is under way, a thread of the program waits
+        /// in the library, or an operation calls functions of the program. While it exists, every call takes the lock of
+        /// the process as with MPI_THREAD_MULTIPLE, and senders wake the thread by a system call.
+        pub progress_thread: bool = false =>
+            { name: "coll_progress_thread", unit: "", category: "coll", scope: Local, verbosity: UserBasic },
+        /// Whether sums of floating point numbers in reductions and scans (MPI_SUM on real and complex types but those
+        /// of quadruple precision) depend on the numbers alone: on neither their order, the number of processes, nor the
+        /// algorithm. The result is the sum of all contributions in 97 or more bits from the highest bit of the largest
+        /// one on, rounded once: not a number if a contribution is or if both infinities are among them. What a process
+        /// sums up by itself before the call is not covered. A number takes 40 bytes in messages. Takes effect with the
+        /// next call. Must be equal in all processes of the job.
+        pub reproducible_sums: bool = false =>
+            { name: "coll_reproducible_sums", unit: "", category: "coll", scope: AllEq, verbosity: UserBasic },
+        /// Whether the processes of a collective call, of any form and on any communicator, first compare its operation,
+        /// root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of
+        /// their own, between neighbours too. Calls that do not match then fail in all processes with an error that
+        /// names the ranks, instead of hanging or giving wrong data; a blocking call must meet a blocking one. A call
+        /// needs two more messages for each process, and for such blocks one more to every other one. Takes effect
+        /// with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise
+        /// calls hang.
         pub check: bool = false => {
             name: "coll_check", unit: "", category: "coll", scope: AllEq, verbosity: UserBasic },
     }

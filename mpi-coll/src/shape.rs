@@ -9,7 +9,7 @@ use mpi_errors::Result;
 use crate::coll_op::CollOp;
 use crate::memory::Layout;
 use crate::plan::Plan;
-use crate::steps::{Place, STAGED, Span, Steps, Team};
+use crate::steps::{Place, ROUNDED, STAGED, Span, Steps, Team, WIDE};
 
 /// The root of a rooted operation, as one process names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +36,10 @@ impl Root {
 /// The reduction of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Combining {
-    /// Packed bytes of an element.
+    /// Packed bytes of an element where elements are combined.
     pub size: u64,
+    /// Packed bytes of an element in the program's buffers: others than `size` in a reproducible sum.
+    pub plain: u64,
     /// Number of elements of a contribution.
     pub count: u64,
     /// Whether operands may be swapped.
@@ -49,7 +51,18 @@ pub(crate) struct Combining {
 impl Combining {
     /// Bytes of a contribution.
     pub fn bytes(&self) -> u64 {
-        self.size * self.count
+        // Sums are longer than the numbers of the program, whose bytes are known to fit.
+        self.size.saturating_mul(self.count)
+    }
+
+    /// Bytes of a contribution in the program's buffers.
+    pub fn plain_bytes(&self) -> u64 {
+        self.plain * self.count
+    }
+
+    /// Whether elements are combined in another form than that of the program's buffers.
+    pub fn is_binned(&self) -> bool {
+        self.size != self.plain
     }
 }
 
@@ -111,22 +124,42 @@ impl Shape<'_> {
 
     /// The reduction.
     pub fn combining(&self) -> Combining {
-        self.reduction.unwrap_or(Combining { size: 0, count: 0, commutative: true, native: true })
+        self.reduction.unwrap_or(Combining { size: 0, plain: 0, count: 0, commutative: true, native: true })
+    }
+
+    /// The contribution of this process to a reduction, to be read.
+    pub fn contribution<S: Steps>(&self, steps: &mut S) -> Result<Span> {
+        let combining = self.combining();
+        let own = match self.send.in_place() {
+            true => self.result(combining.plain_bytes()),
+            false => self.send.whole(Place::Send),
+        };
+        if !combining.is_binned() {
+            return Ok(own);
+        }
+        let wide = steps.elements(WIDE, combining.count)?;
+        steps.widen(own, wide)?;
+        Ok(wide)
     }
 
     /// The contribution of this process to a reduction, and where its result is computed: the receive buffer, unless the
     /// elements may not be combined there.
     pub fn operands<S: Steps>(&self, steps: &mut S) -> Result<(Span, Span)> {
-        let combining = self.combining();
-        let bytes = combining.bytes();
-        let recv = Span { place: Place::Recv, piece: 0, at: 0, bytes };
-        let own = if self.send.in_place() { recv } else { self.send.whole(Place::Send) };
-        if combining.native && self.recv.bytes() >= bytes {
-            return Ok((own, recv));
+        let (combining, own) = (self.combining(), self.contribution(steps)?);
+        if combining.is_binned() {
+            return Ok((own, own));
+        }
+        if combining.native && self.recv.bytes() >= combining.bytes() {
+            return Ok((own, self.result(combining.bytes())));
         }
         let staged = steps.elements(STAGED, combining.count)?;
         steps.copy(own, staged)?;
         Ok((staged, staged))
+    }
+
+    /// The first bytes of the receive buffer.
+    pub fn result(&self, bytes: u64) -> Span {
+        Span { place: Place::Recv, piece: 0, at: 0, bytes }
     }
 
     /// Copies a result into the receive buffer, if it is elsewhere and this process has one.
@@ -134,6 +167,30 @@ impl Shape<'_> {
         if result.place == Place::Recv || !self.recv.present() {
             return Ok(());
         }
-        steps.copy(result, Span { place: Place::Recv, piece: 0, at: 0, bytes: result.bytes })
+        let what = self.combining();
+        match what.is_binned() {
+            true => steps.narrow(result, self.result(result.bytes / what.size * what.plain)),
+            false => steps.copy(result, self.result(result.bytes)),
+        }
+    }
+
+    /// A result in the form of the program's buffers, for other processes.
+    pub fn rounded<S: Steps>(&self, steps: &mut S, result: Span) -> Result<Span> {
+        let what = self.combining();
+        if !what.is_binned() || result.bytes == 0 {
+            return Ok(result);
+        }
+        let rounded = steps.bytes(ROUNDED, result.bytes / what.size * what.plain)?;
+        steps.narrow(result, rounded)?;
+        Ok(rounded)
+    }
+
+    /// Working memory for elements in the form of the program's buffers.
+    pub fn room_for_result<S: Steps>(&self, steps: &mut S, area: u8) -> Result<Span> {
+        let what = self.combining();
+        match what.is_binned() {
+            true => steps.bytes(area, what.plain_bytes()),
+            false => steps.elements(area, what.count),
+        }
     }
 }

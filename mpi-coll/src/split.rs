@@ -8,6 +8,7 @@
 use mpi_errors::Result;
 
 use crate::reducing::{Reducing, copy_unless_same};
+use crate::ring;
 use crate::shape::Combining;
 use crate::steps::{ABOVE, OTHER, Span, Steps, Team, VALUE};
 
@@ -20,9 +21,9 @@ pub(crate) trait Parts {
 }
 
 /// Parts that differ by one element at most.
-struct Even {
-    count: u64,
-    size: u64,
+pub(crate) struct Even {
+    pub count: u64,
+    pub size: u64,
 }
 
 impl Parts for Even {
@@ -42,7 +43,7 @@ fn even(call: &Reducing) -> Even {
 }
 
 /// The bytes of a rank's part in a contribution.
-fn part(parts: &impl Parts, what: &Combining, whole: Span, rank: u32) -> Span {
+pub(crate) fn part(parts: &impl Parts, what: &Combining, whole: Span, rank: u32) -> Span {
     let (first, count) = parts.of(rank);
     whole.part(first * what.size, count * what.size)
 }
@@ -52,6 +53,9 @@ pub(crate) fn allreduce<S: Steps>(call: &Reducing, steps: &mut S, own: Span, val
     let (team, parts) = (call.team, even(call));
     let mine = part(&parts, &call.what, value, team.rank);
     combine(call, steps, &parts, own, mine)?;
+    if call.plan.in_ring() {
+        return ring::allgather(steps, team, |rank| part(&parts, &call.what, value, rank));
+    }
     for source in team.others() {
         let into = part(&parts, &call.what, value, source);
         if into.bytes > 0 {
@@ -91,7 +95,7 @@ const PIECE: u64 = 64 << 10;
 const PIECES: u64 = 64;
 
 /// Sends each other process its part of the contribution `own`, piece by piece, and combines what the others send of
-/// this one's, in `mine`.
+/// this one's, in `mine`; among many processes around a ring, if operands may be swapped.
 pub(crate) fn combine<S: Steps>(
     call: &Reducing,
     steps: &mut S,
@@ -99,7 +103,10 @@ pub(crate) fn combine<S: Steps>(
     own: Span,
     mine: Span,
 ) -> Result<()> {
-    let Reducing { team, what, .. } = *call;
+    let Reducing { team, what, plan } = *call;
+    if plan.in_ring() && what.commutative {
+        return ring::combine(call, steps, parts, own, mine);
+    }
     let longest = parts.longest() * what.size;
     let piece = (PIECE / what.size.max(1)).max(parts.longest().div_ceil(PIECES)).max(1) * what.size;
     let pieces = || (0..longest).step_by(piece.max(1) as usize);

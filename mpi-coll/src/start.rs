@@ -9,6 +9,7 @@ use mpi_comm::Comm;
 use mpi_core::{Guard, Handle};
 use mpi_errors::Result;
 
+use crate::agreement::{Agreement, terms};
 use crate::call::{CollCall, Prepared};
 use crate::call_scope::Calling;
 use crate::coll_op::Form;
@@ -20,6 +21,7 @@ impl Collectives {
     /// Starts a call that does not block; returns its request. The buffers stay borrowed until it is complete. An error
     /// in what other processes sent is that of the completion. Errors: as [`Collectives::block`], `MPI_ERR_NO_MEM`.
     pub fn start(&self, guard: &mut Guard<'_>, comm: &Comm, call: CollCall<'static, '_>) -> Result<Handle> {
+        self.choose_progress(guard)?;
         let schedule = self.schedule(comm, call, Form::Nonblocking)?;
         let contexts = schedule.contexts.map(|context| context & !1);
         let operation = self.engine.collective_request(guard, contexts)?;
@@ -30,6 +32,7 @@ impl Collectives {
     /// Makes a persistent request of a call, inactive. The buffers stay borrowed until the request is freed. Errors: as
     /// [`Collectives::start`].
     pub fn init(&self, guard: &mut Guard<'_>, comm: &Comm, call: CollCall<'static, '_>) -> Result<Handle> {
+        self.choose_progress(guard)?;
         let schedule = self.schedule(comm, call, Form::Persistent)?;
         let contexts = schedule.contexts.map(|context| context & !1);
         let request = self.engine.collective_init(guard, contexts)?;
@@ -37,12 +40,21 @@ impl Collectives {
         Ok(request)
     }
 
+    /// Starts the progress thread if it is to make progress.
+    fn choose_progress(&self, guard: &mut Guard<'_>) -> Result<()> {
+        if self.settings.progress_thread.get() { self.engine.start_progress_thread(guard) } else { Ok(()) }
+    }
+
     /// Records the steps of a call.
-    fn schedule(&self, comm: &Comm, call: CollCall<'static, '_>, form: Form) -> Result<Box<Schedule>> {
+    fn schedule(&self, comm: &Comm, mut call: CollCall<'static, '_>, form: Form) -> Result<Box<Schedule>> {
+        let at_end = call.at_end.take();
         let tag = comm.next_operation_tag(form == Form::Persistent);
-        let Prepared { shape, memory, reduction, counted, .. } = self.prepare(comm, call)?;
+        let Prepared { shape, memory, reduction, counted, matching } = self.prepare(comm, call)?;
         let datatype = reduction.map(|what| what.datatype);
         let mut record = Record { steps: Vec::new(), memory, datatype };
+        if self.settings.check.get() {
+            Agreement::of(&shape, terms(&shape, reduction, matching)).steps(&mut record)?;
+        }
         shape.steps(&mut record)?;
         let Record { steps, memory, .. } = record;
         let own = |what: &Reduction<'_>| OwnReduction {
@@ -56,6 +68,7 @@ impl Collectives {
             reduction: reduction.map(own),
             contexts: [comm.collective_context(), comm.local().collective_context()],
             tag,
+            at_end,
             calling: Calling::new(self, comm, (shape.which, form), (shape.bytes, counted), shape.plan),
         }))
     }

@@ -10,6 +10,8 @@
 
 use mpi_errors::Result;
 
+use crate::agreement::Check;
+
 /// The memory that a step names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -22,7 +24,7 @@ pub(crate) enum Place {
 }
 
 /// Number of areas of working memory.
-pub(crate) const AREAS: usize = 5;
+pub(crate) const AREAS: usize = 8;
 /// Elements of a derived type, in place of the receive buffer.
 pub(crate) const STAGED: u8 = 0;
 /// A partial result, or blocks of data.
@@ -33,6 +35,12 @@ pub(crate) const OTHER: u8 = 2;
 pub(crate) const ABOVE: u8 = 3;
 /// A whole result that is scattered.
 pub(crate) const RESULT: u8 = 4;
+/// The contribution to a reproducible sum.
+pub(crate) const WIDE: u8 = 5;
+/// The rounded result of a reproducible sum, which is sent on.
+pub(crate) const ROUNDED: u8 = 6;
+/// What processes compare before a call.
+pub(crate) const AGREED: u8 = 7;
 
 /// Packed bytes of one piece of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,12 +99,20 @@ pub(crate) trait Steps {
     fn copy(&mut self, from: Span, into: Span) -> Result<()>;
     /// Combines elements: `into = from op into`.
     fn combine(&mut self, from: Span, into: Span) -> Result<()>;
+    /// Converts numbers to the sums of a reproducible sum.
+    fn widen(&mut self, from: Span, into: Span) -> Result<()>;
+    /// Rounds the sums of a reproducible sum to numbers.
+    fn narrow(&mut self, from: Span, into: Span) -> Result<()>;
+    /// Computes a part of the comparison before a call.
+    fn check(&mut self, check: Check) -> Result<()>;
     /// Waits for the receives that were started.
     fn received(&mut self) -> Result<()>;
     /// Waits for everything that was started.
     fn round(&mut self) -> Result<()>;
     /// Provides working memory of so many bytes, once for each area. Errors: `MPI_ERR_NO_MEM`.
     fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span>;
+    /// Provides working memory that holds these words, once for each area. Errors: `MPI_ERR_NO_MEM`.
+    fn provide(&mut self, area: u8, words: &[u64]) -> Result<Span>;
     /// Provides working memory for elements of the reduction, once for each area. Errors: `MPI_ERR_NO_MEM`.
     fn elements(&mut self, area: u8, count: u64) -> Result<Span>;
 
@@ -131,6 +147,22 @@ impl<S: Steps> Steps for InLocalGroup<'_, S> {
 
     fn combine(&mut self, from: Span, into: Span) -> Result<()> {
         self.0.combine(from, into)
+    }
+
+    fn widen(&mut self, from: Span, into: Span) -> Result<()> {
+        self.0.widen(from, into)
+    }
+
+    fn narrow(&mut self, from: Span, into: Span) -> Result<()> {
+        self.0.narrow(from, into)
+    }
+
+    fn check(&mut self, check: Check) -> Result<()> {
+        self.0.check(check)
+    }
+
+    fn provide(&mut self, area: u8, words: &[u64]) -> Result<Span> {
+        self.0.provide(area, words)
     }
 
     fn received(&mut self) -> Result<()> {

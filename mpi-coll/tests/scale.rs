@@ -1,12 +1,12 @@
-//! Algorithms with 4,096 ranks (256 where each sends to all) over the simulated network: the steps of a call, and the messages and bytes of each
-//! rank, stay within the textbook bounds.
+//! Every algorithm with 4,096 ranks (fewer where each sends to all) over the simulated network: the steps of a call, and the
+//! messages and bytes of each rank, stay within the textbook bounds.
 //!
 //! A step is the latency of one message: it is set so high that nothing else counts. A message that its receiver
 //! copies takes four: the offer, the request, the data, and its end.
 
 use std::sync::Arc;
 
-use mpi_coll::{Collectives, Op, Reduction};
+use mpi_coll::{Buffers, CollCall, CollOp, CollSettings, Collectives, Op, Reduction};
 use mpi_comm::{Comm, CommSpec, register};
 use mpi_core::ProcessLock;
 use mpi_core::abi::MPI_SUM;
@@ -23,6 +23,9 @@ const LATENCY_NS: u64 = 50_000_000;
 const COPIED: u64 = 4;
 /// Bytes of an offer.
 const OFFER: u64 = 24;
+/// Where data go around a ring, one step for each rank.
+const RANKS_OF_RING: u32 = 64;
+const FLAT: i32 = 1;
 const TREE: i32 = 2;
 
 struct Rank {
@@ -39,16 +42,26 @@ struct Cost {
     bytes: u64,
 }
 
+impl Cost {
+    /// Fails if the call cost more than so many steps, and messages and bytes of a rank, or nothing.
+    fn is_within(&self, name: &str, (steps, messages, bytes): (u64, u64, u64)) {
+        assert!(self.steps <= steps && self.messages <= messages && self.bytes <= bytes, "{name}: {self:?}");
+        assert!(self.messages > 0 && (self.bytes > 0 || bytes == 0), "{name} sent nothing: {self:?}");
+    }
+}
+
 type Call = (&'static str, fn(&Rank) -> Result<()>);
 
 /// Makes the calls, one after the other, and gives the cost of each by its name.
-fn costs(ranks: u32, calls: &'static [Call]) -> impl Fn(&str) -> Cost {
+fn costs(ranks: u32, choose: fn(&CollSettings), calls: &'static [Call]) -> impl Fn(&str) -> Cost {
     let link = Link { latency_ns: LATENCY_NS, bytes_per_us: 1_000_000 };
     let topology = Topology::new(ranks).within_hosts(link).between_hosts(link);
     let outcome = run(&topology, |rank| {
         let engine = Arc::new(Engine::new(rank.endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory));
         let coll = Collectives::new(engine.clone(), false, &HeapMemory);
         coll.settings().shape.set(TREE);
+        coll.settings().ring_from.set(1 << 30);
+        choose(coll.settings());
         let spec = CommSpec::world(engine.rank(), engine.size());
         let world = register(&engine, &mut engine.lock(), spec, CommMeters::detached(ranks));
         let rank = Rank { coll, world, clock: rank.clock };
@@ -148,10 +161,38 @@ fn alltoall(rank: &Rank) -> Result<()> {
     Ok(())
 }
 
+/// A call of a reduction whose ranks contribute `COUNT` numbers each: their rank.
+fn reducing<const COUNT: usize>(rank: &Rank, which: CollOp, received: usize, counts: &[u64]) -> Result<Vec<u64>> {
+    let (own, mut result) = (vec![u64::from(rank.world.rank()); COUNT], vec![0u64; received]);
+    let op = Op::predefined(MPI_SUM).expect("a predefined operation");
+    let what = Reduction { op, datatype: u64::datatype(), handle: u64::HANDLE, count: COUNT as u64 };
+    let (send, recv) = (Buffers::one(SendBuf::from_slice(&own)), Buffers::one(RecvBuf::from_slice(&mut result)));
+    rank.coll.block(&rank.world, CollCall::new(which, send, recv).reducing(&what).scattered(counts))?;
+    Ok(result)
+}
+
+fn scan(rank: &Rank, which: CollOp) -> Result<()> {
+    let me = u64::from(rank.world.rank());
+    let result = reducing::<2>(rank, which, 2, &[])?;
+    let expected = if which == CollOp::Scan { me * (me + 1) / 2 } else { me * me.saturating_sub(1) / 2 };
+    assert_eq!(result, [expected; 2]);
+    Ok(())
+}
+
+/// Each rank gets as many numbers.
+fn reduce_scatter<const COUNT: usize>(rank: &Rank) -> Result<()> {
+    let size = u64::from(rank.world.size());
+    let counts = vec![COUNT as u64 / size; size as usize];
+    let result = reducing::<COUNT>(rank, CollOp::ReduceScatter, counts[0] as usize, &counts)?;
+    assert_eq!(result, vec![size * (size - 1) / 2; counts[0] as usize]);
+    Ok(())
+}
+
 #[test]
 fn trees_take_log2_n_steps_and_as_many_messages_of_a_rank() {
     let cost = costs(
         RANKS,
+        |_| {},
         &[
             ("barrier", |rank| rank.coll.barrier(&rank.world)),
             ("bcast", bcast::<64>),
@@ -160,6 +201,8 @@ fn trees_take_log2_n_steps_and_as_many_messages_of_a_rank() {
             ("allgather", allgather::<1>),
             ("gather", gather),
             ("scatter", scatter),
+            ("scan", |rank| scan(rank, CollOp::Scan)),
+            ("exscan", |rank| scan(rank, CollOp::Exscan)),
         ],
     );
     let (log, n) = (log2_up(RANKS), u64::from(RANKS));
@@ -172,10 +215,10 @@ fn trees_take_log2_n_steps_and_as_many_messages_of_a_rank() {
         ("allgather", log, log, n - 1),
         ("gather", 1, 1, 4),
         ("scatter", 1, n - 1, 4 * (n - 1)),
+        ("scan", log, log, 16 * log),
+        ("exscan", log, log, 16 * log),
     ] {
-        let cost = cost(name);
-        assert!(cost.steps <= steps && cost.messages <= messages && cost.bytes <= bytes, "{name}: {cost:?}");
-        assert!(cost.messages > 0, "{name} sent nothing: {cost:?}");
+        cost(name).is_within(name, (steps, messages, bytes));
     }
 }
 
@@ -184,12 +227,15 @@ fn long_direct_and_split_algorithms_move_each_byte_once_or_twice() {
     const COUNT: usize = 64 * RANKS_OF_DIRECT as usize;
     let cost = costs(
         RANKS_OF_DIRECT,
+        |_| {},
         &[
             ("long bcast", bcast::<20_000>),
             ("alltoall", alltoall),
             ("allgather", allgather::<64>),
             ("reduce", |rank| sum::<COUNT>(rank, false)),
             ("allreduce", |rank| sum::<COUNT>(rank, true)),
+            ("reduce_scatter", reduce_scatter::<COUNT>),
+            ("short reduce_scatter", reduce_scatter::<{ RANKS_OF_DIRECT as usize }>),
         ],
     );
     let (log, n, whole) = (log2_up(RANKS_OF_DIRECT), u64::from(RANKS_OF_DIRECT), 8 * COUNT as u64);
@@ -201,9 +247,76 @@ fn long_direct_and_split_algorithms_move_each_byte_once_or_twice() {
         ("reduce", 2, n, whole),
         // The same, and its own part to all others: 2 (n - 1)/n of the whole.
         ("allreduce", 2, 2 * (n - 1), 2 * whole * (n - 1) / n),
+        ("reduce_scatter", 1, n - 1, whole * (n - 1) / n),
+        // A tree to rank 0, which sends each rank its part.
+        ("short reduce_scatter", log + 1, n, 8 * n + 8 * (n - 1)),
     ] {
-        let cost = cost(name);
-        assert!(cost.steps <= steps && cost.messages <= messages && cost.bytes <= bytes, "{name}: {cost:?}");
-        assert!(cost.bytes > 0, "{name} sent nothing: {cost:?}");
+        cost(name).is_within(name, (steps, messages, bytes));
+    }
+}
+
+#[test]
+fn what_goes_through_one_process_takes_two_steps() {
+    let cost = costs(
+        RANKS,
+        |settings| settings.shape.set(FLAT),
+        &[
+            ("barrier", |rank| rank.coll.barrier(&rank.world)),
+            ("bcast", bcast::<64>),
+            ("reduce", |rank| sum::<4>(rank, false)),
+            ("allreduce", |rank| sum::<4>(rank, true)),
+            ("allgather", allgather::<1>),
+        ],
+    );
+    let n = u64::from(RANKS);
+    // The bytes are those of rank 0, which sends to all others.
+    for (name, steps, messages, bytes) in [
+        ("barrier", 2, n - 1, 0),
+        ("bcast", 1, n - 1, 64 * (n - 1)),
+        ("reduce", 1, 1, 32),
+        ("allreduce", 2, n - 1, 32 * (n - 1)),
+        ("allgather", 2, n - 1, n * (n - 1)),
+    ] {
+        cost(name).is_within(name, (steps, messages, bytes));
+    }
+}
+
+#[test]
+fn exchanges_of_short_blocks_take_log2_n_steps() {
+    const RANKS: u32 = 1024;
+    let cost = costs(RANKS, |settings| settings.ring_from.set(3), &[("alltoall", alltoall)]);
+    let (log, n) = (log2_up(RANKS), u64::from(RANKS));
+    // Half of the blocks in each step.
+    cost("alltoall").is_within("alltoall", (log, log, 8 * (n / 2) * log));
+}
+
+#[test]
+fn rings_take_a_step_for_each_rank_and_move_each_byte_as_often_as_all_with_all() {
+    const COUNT: usize = 64 * RANKS_OF_RING as usize;
+    let cost = costs(
+        RANKS_OF_RING,
+        |settings| {
+            settings.ring_from.set(3);
+            settings.bcast_split_limit.set(1);
+            settings.alltoall_limit.set(0);
+        },
+        &[
+            ("allgather", allgather::<200>),
+            ("bcast", bcast::<{ 64 * 200 }>),
+            ("alltoall", alltoall),
+            ("reduce_scatter", reduce_scatter::<COUNT>),
+            ("allreduce", |rank| sum::<COUNT>(rank, true)),
+        ],
+    );
+    let (log, n, whole) = (log2_up(RANKS_OF_RING), u64::from(RANKS_OF_RING), 8 * COUNT as u64);
+    for (name, steps, messages, bytes) in [
+        ("allgather", n - 1, n - 1, 200 * (n - 1)),
+        // The root sends all parts but its own once in the tree, and every rank all but one in the ring.
+        ("bcast", log + n - 1, log + n - 1, 2 * 200 * (n - 1)),
+        ("alltoall", n - 1, n - 1, 8 * (n - 1)),
+        ("reduce_scatter", n - 1, n - 1, whole * (n - 1) / n),
+        ("allreduce", 2 * (n - 1), 2 * (n - 1), 2 * whole * (n - 1) / n),
+    ] {
+        cost(name).is_within(name, (steps, messages, bytes));
     }
 }

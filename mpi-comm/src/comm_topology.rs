@@ -48,6 +48,33 @@ impl Comm {
         }
     }
 
+    /// The numbers of processes that this one receives from and sends to in its topology, those beyond the end of a
+    /// grid included. Errors: `MPI_ERR_TOPOLOGY` for a communicator without a topology, and for a graph that has an edge
+    /// in one direction only.
+    pub fn neighbor_counts(&self) -> Result<(u32, u32)> {
+        match self.topology() {
+            Some(topology) => {
+                if let Topology::Graph(graph) = &**topology
+                    && let Some((one, two)) = graph.one_sided()
+                {
+                    return Err(self.one_sided_edge(one, two));
+                }
+                Ok(topology.degrees(self.rank))
+            }
+            None => Err(self.wrong_topology("a topology", None)),
+        }
+    }
+
+    #[cold]
+    fn one_sided_edge(&self, one: u32, two: u32) -> Error {
+        let rule = format!(
+            "neighbourhood collectives need a graph whose edges go both ways: node {one} names node {two} more often than \
+             {two} names {one}"
+        );
+        let error = Error::new(MPI_ERR_TOPOLOGY, rule).arg("comm", &self.handle());
+        error.hint("MPI_Dist_graph_create makes graphs with edges in one direction.")
+    }
+
     #[cold]
     fn wrong_topology(&self, needed: &str, found: Option<&Topology>) -> Error {
         let found = found.map_or("no topology", Topology::noun);

@@ -38,6 +38,21 @@ pub fn with_signals_blocked<R>(call: impl FnOnce() -> io::Result<R>) -> io::Resu
     result
 }
 
+/// Makes a call with all signals blocked in the calling thread, such as one that creates a thread, which inherits the
+/// mask.
+pub fn with_all_signals_blocked<R>(call: impl FnOnce() -> R) -> R {
+    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: `sigfillset` makes a valid set; the second call reads it and fills the other.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = call();
+    // SAFETY: the call above filled the set, and the previous mask is not needed.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
+    result
+}
+
 fn set_of(numbers: &[i32]) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: `sigemptyset` makes a valid set, which is then added to.

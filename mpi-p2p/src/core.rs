@@ -28,6 +28,7 @@ use crate::pair_parts::Parts;
 use crate::partition_metrics::PartitionMetrics;
 use crate::partitions::Partitions;
 use crate::pending_contexts::ContextAgreement;
+use crate::progress_thread::Background;
 use crate::recipe::RecipeRequest;
 use crate::request::{
     AWAITED, AWAITED_BY, CancelState, DETACHED, PART, Request, SCHEDULED, SERVED, Sent, WATCHED, Work,
@@ -99,6 +100,8 @@ pub(crate) struct Core {
     /// threads that sleep until any change.
     pub posting: usize,
     pub waiters: Waiters,
+    /// What the progress thread is for.
+    pub background: Background,
     /// The lock of all this: whether other threads may wait for it.
     pub lock: Arc<ProcessLock>,
     /// The first protocol error in what another process sent.
@@ -186,6 +189,7 @@ impl Core {
             settings,
             on_demand: OnDemandMetrics::default(),
             posting: 0,
+            background: Background::default(),
             waiters: Waiters::new(doorbell),
             lock,
             fault: None,

@@ -24,6 +24,7 @@ use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
 use crate::partition_metrics::{PartitionEvents, PartitionInstruments, PartitionMetrics};
+use crate::progress_thread::ProgressThread;
 use crate::receive::Begun;
 use crate::request::Receiver;
 use crate::request::{Completion, Mode, ReceiveFailure};
@@ -68,6 +69,7 @@ pub struct Engine {
     /// As [`Core::arrivals`].
     pub(crate) arrivals: Arc<Facts>,
     pub(crate) doorbell: Doorbell,
+    pub(crate) progress_thread: ProgressThread,
     pub(crate) instruments: &'static EngineInstruments,
     events: &'static MessageEvents,
     pub(crate) wait_events: &'static WaitEvents,
@@ -100,6 +102,7 @@ impl Engine {
             services,
             arrivals,
             doorbell,
+            progress_thread: ProgressThread::default(),
             instruments,
             events,
             wait_events: WaitEvents::new(),

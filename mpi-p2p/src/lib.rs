@@ -76,6 +76,7 @@ mod posted;
 mod posted_handles;
 mod probe;
 mod progress;
+mod progress_thread;
 mod push;
 mod queue;
 mod receive;

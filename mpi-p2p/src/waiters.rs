@@ -99,6 +99,11 @@ impl Waiters {
         }
     }
 
+    /// Whether a thread leads.
+    pub fn has_leader(&self) -> bool {
+        self.leader.is_some()
+    }
+
     /// The thread is going to sleep: a follower on its word, the leader on the doorbell. `any_change`: it has to look
     /// again whatever moves.
     pub fn begin_sleep(&mut self, place: Place, any_change: bool) {

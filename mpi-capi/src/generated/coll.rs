@@ -23,7 +23,7 @@ pub unsafe extern "C" fn PMPI_Allgather(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_ALLGATHER, -1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLGATHER, -1, 0, sendcount.max(0) as u64);
         record.end(imp::coll::allgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
 }
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn PMPI_Allgather_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_ALLGATHER_C, -1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLGATHER_C, -1, 0, sendcount.max(0) as u64);
         record.end(imp::coll::allgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
 }
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn PMPI_Allgather_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLGATHER_INIT, -1, 0, 0);
+        cx.record(functions::MPI_ALLGATHER_INIT, -1, 0, sendcount.max(0) as u64);
         imp::coll::allgather_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
     })
 }
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn PMPI_Allgather_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLGATHER_INIT_C, -1, 0, 0);
+        cx.record(functions::MPI_ALLGATHER_INIT_C, -1, 0, sendcount.max(0) as u64);
         imp::coll::allgather_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
     })
 }
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn PMPI_Allgatherv(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_ALLGATHERV, -1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLGATHERV, -1, 0, sendcount.max(0) as u64);
         record.end(imp::coll::allgatherv(cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
     })
 }
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn PMPI_Allgatherv_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_ALLGATHERV_C, -1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLGATHERV_C, -1, 0, sendcount.max(0) as u64);
         record.end(imp::coll::allgatherv(cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
     })
 }
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn PMPI_Allgatherv_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLGATHERV_INIT, -1, 0, 0);
+        cx.record(functions::MPI_ALLGATHERV_INIT, -1, 0, sendcount.max(0) as u64);
         imp::coll::allgatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
         )
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn PMPI_Allgatherv_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLGATHERV_INIT_C, -1, 0, 0);
+        cx.record(functions::MPI_ALLGATHERV_INIT_C, -1, 0, sendcount.max(0) as u64);
         imp::coll::allgatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
         )
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn PMPI_Alltoall(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_ALLTOALL, -1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLTOALL, -1, 0, sendcount.max(0) as u64);
         record.end(imp::coll::alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
 }
@@ -313,7 +313,7 @@ pub unsafe extern "C" fn PMPI_Alltoall_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_ALLTOALL_C, -1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLTOALL_C, -1, 0, sendcount.max(0) as u64);
         record.end(imp::coll::alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
 }
@@ -336,7 +336,7 @@ pub unsafe extern "C" fn PMPI_Alltoall_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLTOALL_INIT, -1, 0, 0);
+        cx.record(functions::MPI_ALLTOALL_INIT, -1, 0, sendcount.max(0) as u64);
         imp::coll::alltoall_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
     })
 }
@@ -359,7 +359,7 @@ pub unsafe extern "C" fn PMPI_Alltoall_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLTOALL_INIT_C, -1, 0, 0);
+        cx.record(functions::MPI_ALLTOALL_INIT_C, -1, 0, sendcount.max(0) as u64);
         imp::coll::alltoall_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
     })
 }
@@ -607,7 +607,7 @@ pub unsafe extern "C" fn PMPI_Bcast(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_BCAST, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_BCAST, root as i32, 0, count.max(0) as u64);
         record.end(imp::coll::bcast(cx, buffer, count, datatype, root, comm))
     })
 }
@@ -626,7 +626,7 @@ pub unsafe extern "C" fn PMPI_Bcast_c(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_BCAST_C, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_BCAST_C, root as i32, 0, count.max(0) as u64);
         record.end(imp::coll::bcast(cx, buffer, count, datatype, root, comm))
     })
 }
@@ -648,7 +648,7 @@ pub unsafe extern "C" fn PMPI_Bcast_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_BCAST_INIT, root as i32, 0, 0);
+        cx.record(functions::MPI_BCAST_INIT, root as i32, 0, count.max(0) as u64);
         imp::coll::bcast_init(cx, buffer, count, datatype, root, comm, info, request)
     })
 }
@@ -670,7 +670,7 @@ pub unsafe extern "C" fn PMPI_Bcast_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_BCAST_INIT_C, root as i32, 0, 0);
+        cx.record(functions::MPI_BCAST_INIT_C, root as i32, 0, count.max(0) as u64);
         imp::coll::bcast_init(cx, buffer, count, datatype, root, comm, info, request)
     })
 }
@@ -782,7 +782,7 @@ pub unsafe extern "C" fn PMPI_Gather(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_GATHER, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_GATHER, root as i32, 0, sendcount.max(0) as u64);
         record.end(imp::coll::gather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
     })
 }
@@ -804,7 +804,7 @@ pub unsafe extern "C" fn PMPI_Gather_c(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_GATHER_C, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_GATHER_C, root as i32, 0, sendcount.max(0) as u64);
         record.end(imp::coll::gather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
     })
 }
@@ -829,7 +829,7 @@ pub unsafe extern "C" fn PMPI_Gather_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_GATHER_INIT, root as i32, 0, 0);
+        cx.record(functions::MPI_GATHER_INIT, root as i32, 0, sendcount.max(0) as u64);
         imp::coll::gather_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         )
@@ -856,7 +856,7 @@ pub unsafe extern "C" fn PMPI_Gather_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_GATHER_INIT_C, root as i32, 0, 0);
+        cx.record(functions::MPI_GATHER_INIT_C, root as i32, 0, sendcount.max(0) as u64);
         imp::coll::gather_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         )
@@ -881,7 +881,7 @@ pub unsafe extern "C" fn PMPI_Gatherv(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_GATHERV, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_GATHERV, root as i32, 0, sendcount.max(0) as u64);
         record.end(imp::coll::gatherv(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
         ))
@@ -906,7 +906,7 @@ pub unsafe extern "C" fn PMPI_Gatherv_c(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_GATHERV_C, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_GATHERV_C, root as i32, 0, sendcount.max(0) as u64);
         record.end(imp::coll::gatherv(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
         ))
@@ -934,7 +934,7 @@ pub unsafe extern "C" fn PMPI_Gatherv_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_GATHERV_INIT, root as i32, 0, 0);
+        cx.record(functions::MPI_GATHERV_INIT, root as i32, 0, sendcount.max(0) as u64);
         imp::coll::gatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request,
         )
@@ -962,7 +962,7 @@ pub unsafe extern "C" fn PMPI_Gatherv_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_GATHERV_INIT_C, root as i32, 0, 0);
+        cx.record(functions::MPI_GATHERV_INIT_C, root as i32, 0, sendcount.max(0) as u64);
         imp::coll::gatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request,
         )
@@ -986,7 +986,7 @@ pub unsafe extern "C" fn PMPI_Iallgather(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IALLGATHER, -1, 0, 0);
+        cx.record(functions::MPI_IALLGATHER, -1, 0, sendcount.max(0) as u64);
         imp::coll::iallgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
     })
 }
@@ -1008,7 +1008,7 @@ pub unsafe extern "C" fn PMPI_Iallgather_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IALLGATHER_C, -1, 0, 0);
+        cx.record(functions::MPI_IALLGATHER_C, -1, 0, sendcount.max(0) as u64);
         imp::coll::iallgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
     })
 }
@@ -1031,7 +1031,7 @@ pub unsafe extern "C" fn PMPI_Iallgatherv(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IALLGATHERV, -1, 0, 0);
+        cx.record(functions::MPI_IALLGATHERV, -1, 0, sendcount.max(0) as u64);
         imp::coll::iallgatherv(cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
     })
 }
@@ -1054,7 +1054,7 @@ pub unsafe extern "C" fn PMPI_Iallgatherv_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IALLGATHERV_C, -1, 0, 0);
+        cx.record(functions::MPI_IALLGATHERV_C, -1, 0, sendcount.max(0) as u64);
         imp::coll::iallgatherv(cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
     })
 }
@@ -1122,7 +1122,7 @@ pub unsafe extern "C" fn PMPI_Ialltoall(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IALLTOALL, -1, 0, 0);
+        cx.record(functions::MPI_IALLTOALL, -1, 0, sendcount.max(0) as u64);
         imp::coll::ialltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
     })
 }
@@ -1144,7 +1144,7 @@ pub unsafe extern "C" fn PMPI_Ialltoall_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IALLTOALL_C, -1, 0, 0);
+        cx.record(functions::MPI_IALLTOALL_C, -1, 0, sendcount.max(0) as u64);
         imp::coll::ialltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
     })
 }
@@ -1282,7 +1282,7 @@ pub unsafe extern "C" fn PMPI_Ibcast(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IBCAST, root as i32, 0, 0);
+        cx.record(functions::MPI_IBCAST, root as i32, 0, count.max(0) as u64);
         imp::coll::ibcast(cx, buffer, count, datatype, root, comm, request)
     })
 }
@@ -1303,7 +1303,7 @@ pub unsafe extern "C" fn PMPI_Ibcast_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IBCAST_C, root as i32, 0, 0);
+        cx.record(functions::MPI_IBCAST_C, root as i32, 0, count.max(0) as u64);
         imp::coll::ibcast(cx, buffer, count, datatype, root, comm, request)
     })
 }
@@ -1373,7 +1373,7 @@ pub unsafe extern "C" fn PMPI_Igather(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IGATHER, root as i32, 0, 0);
+        cx.record(functions::MPI_IGATHER, root as i32, 0, sendcount.max(0) as u64);
         imp::coll::igather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
     })
 }
@@ -1397,7 +1397,7 @@ pub unsafe extern "C" fn PMPI_Igather_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IGATHER_C, root as i32, 0, 0);
+        cx.record(functions::MPI_IGATHER_C, root as i32, 0, sendcount.max(0) as u64);
         imp::coll::igather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
     })
 }
@@ -1422,7 +1422,7 @@ pub unsafe extern "C" fn PMPI_Igatherv(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IGATHERV, root as i32, 0, 0);
+        cx.record(functions::MPI_IGATHERV, root as i32, 0, sendcount.max(0) as u64);
         imp::coll::igatherv(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request,
         )
@@ -1449,7 +1449,7 @@ pub unsafe extern "C" fn PMPI_Igatherv_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IGATHERV_C, root as i32, 0, 0);
+        cx.record(functions::MPI_IGATHERV_C, root as i32, 0, sendcount.max(0) as u64);
         imp::coll::igatherv(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request,
         )
@@ -1474,7 +1474,7 @@ pub unsafe extern "C" fn PMPI_Ireduce(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IREDUCE, root as i32, 0, 0);
+        cx.record(functions::MPI_IREDUCE, root as i32, 0, count.max(0) as u64);
         imp::coll::ireduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm, request)
     })
 }
@@ -1497,7 +1497,7 @@ pub unsafe extern "C" fn PMPI_Ireduce_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_IREDUCE_C, root as i32, 0, 0);
+        cx.record(functions::MPI_IREDUCE_C, root as i32, 0, count.max(0) as u64);
         imp::coll::ireduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm, request)
     })
 }
@@ -1657,7 +1657,7 @@ pub unsafe extern "C" fn PMPI_Iscatter(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ISCATTER, root as i32, 0, 0);
+        cx.record(functions::MPI_ISCATTER, root as i32, 0, recvcount.max(0) as u64);
         imp::coll::iscatter(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
     })
 }
@@ -1681,7 +1681,7 @@ pub unsafe extern "C" fn PMPI_Iscatter_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ISCATTER_C, root as i32, 0, 0);
+        cx.record(functions::MPI_ISCATTER_C, root as i32, 0, recvcount.max(0) as u64);
         imp::coll::iscatter(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
     })
 }
@@ -1706,7 +1706,7 @@ pub unsafe extern "C" fn PMPI_Iscatterv(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ISCATTERV, root as i32, 0, 0);
+        cx.record(functions::MPI_ISCATTERV, root as i32, 0, recvcount.max(0) as u64);
         imp::coll::iscatterv(
             cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
         )
@@ -1733,7 +1733,7 @@ pub unsafe extern "C" fn PMPI_Iscatterv_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ISCATTERV_C, root as i32, 0, 0);
+        cx.record(functions::MPI_ISCATTERV_C, root as i32, 0, recvcount.max(0) as u64);
         imp::coll::iscatterv(
             cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
         )
@@ -1802,7 +1802,7 @@ pub unsafe extern "C" fn PMPI_Reduce(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_REDUCE, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_REDUCE, root as i32, 0, count.max(0) as u64);
         record.end(imp::coll::reduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm))
     })
 }
@@ -1823,7 +1823,7 @@ pub unsafe extern "C" fn PMPI_Reduce_c(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_REDUCE_C, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_REDUCE_C, root as i32, 0, count.max(0) as u64);
         record.end(imp::coll::reduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm))
     })
 }
@@ -1847,7 +1847,7 @@ pub unsafe extern "C" fn PMPI_Reduce_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_REDUCE_INIT, root as i32, 0, 0);
+        cx.record(functions::MPI_REDUCE_INIT, root as i32, 0, count.max(0) as u64);
         imp::coll::reduce_init(cx, sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
     })
 }
@@ -1871,7 +1871,7 @@ pub unsafe extern "C" fn PMPI_Reduce_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_REDUCE_INIT_C, root as i32, 0, 0);
+        cx.record(functions::MPI_REDUCE_INIT_C, root as i32, 0, count.max(0) as u64);
         imp::coll::reduce_init(cx, sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
     })
 }
@@ -2193,7 +2193,7 @@ pub unsafe extern "C" fn PMPI_Scatter(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_SCATTER, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_SCATTER, root as i32, 0, recvcount.max(0) as u64);
         record.end(imp::coll::scatter(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
     })
 }
@@ -2215,7 +2215,7 @@ pub unsafe extern "C" fn PMPI_Scatter_c(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_SCATTER_C, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_SCATTER_C, root as i32, 0, recvcount.max(0) as u64);
         record.end(imp::coll::scatter(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
     })
 }
@@ -2240,7 +2240,7 @@ pub unsafe extern "C" fn PMPI_Scatter_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCATTER_INIT, root as i32, 0, 0);
+        cx.record(functions::MPI_SCATTER_INIT, root as i32, 0, recvcount.max(0) as u64);
         imp::coll::scatter_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         )
@@ -2267,7 +2267,7 @@ pub unsafe extern "C" fn PMPI_Scatter_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCATTER_INIT_C, root as i32, 0, 0);
+        cx.record(functions::MPI_SCATTER_INIT_C, root as i32, 0, recvcount.max(0) as u64);
         imp::coll::scatter_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         )
@@ -2292,7 +2292,7 @@ pub unsafe extern "C" fn PMPI_Scatterv(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_SCATTERV, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_SCATTERV, root as i32, 0, recvcount.max(0) as u64);
         record.end(imp::coll::scatterv(
             cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
         ))
@@ -2317,7 +2317,7 @@ pub unsafe extern "C" fn PMPI_Scatterv_c(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.enter(functions::MPI_SCATTERV_C, root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_SCATTERV_C, root as i32, 0, recvcount.max(0) as u64);
         record.end(imp::coll::scatterv(
             cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
         ))
@@ -2345,7 +2345,7 @@ pub unsafe extern "C" fn PMPI_Scatterv_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCATTERV_INIT, root as i32, 0, 0);
+        cx.record(functions::MPI_SCATTERV_INIT, root as i32, 0, recvcount.max(0) as u64);
         imp::coll::scatterv_init(
             cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         )
@@ -2373,7 +2373,7 @@ pub unsafe extern "C" fn PMPI_Scatterv_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCATTERV_INIT_C, root as i32, 0, 0);
+        cx.record(functions::MPI_SCATTERV_INIT_C, root as i32, 0, recvcount.max(0) as u64);
         imp::coll::scatterv_init(
             cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         )

@@ -382,7 +382,7 @@ pub unsafe extern "C" fn PMPI_Ineighbor_allgather(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_INEIGHBOR_ALLGATHER, -1, 0, 0);
+        cx.record(functions::MPI_INEIGHBOR_ALLGATHER, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::ineighbor_allgather(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
         )
@@ -406,7 +406,7 @@ pub unsafe extern "C" fn PMPI_Ineighbor_allgather_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_INEIGHBOR_ALLGATHER_C, -1, 0, 0);
+        cx.record(functions::MPI_INEIGHBOR_ALLGATHER_C, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::ineighbor_allgather(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request,
         )
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn PMPI_Ineighbor_allgatherv(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_INEIGHBOR_ALLGATHERV, -1, 0, 0);
+        cx.record(functions::MPI_INEIGHBOR_ALLGATHERV, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::ineighbor_allgatherv(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         )
@@ -456,7 +456,7 @@ pub unsafe extern "C" fn PMPI_Ineighbor_allgatherv_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_INEIGHBOR_ALLGATHERV_C, -1, 0, 0);
+        cx.record(functions::MPI_INEIGHBOR_ALLGATHERV_C, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::ineighbor_allgatherv(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         )
@@ -480,7 +480,7 @@ pub unsafe extern "C" fn PMPI_Ineighbor_alltoall(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_INEIGHBOR_ALLTOALL, -1, 0, 0);
+        cx.record(functions::MPI_INEIGHBOR_ALLTOALL, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::ineighbor_alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
     })
 }
@@ -502,7 +502,7 @@ pub unsafe extern "C" fn PMPI_Ineighbor_alltoall_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_INEIGHBOR_ALLTOALL_C, -1, 0, 0);
+        cx.record(functions::MPI_INEIGHBOR_ALLTOALL_C, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::ineighbor_alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
     })
 }
@@ -626,7 +626,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgather(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHER, -1, 0, 0);
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHER, -1, 0, sendcount.max(0) as u64);
         record.end(imp::neighbor::neighbor_allgather(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
         ))
@@ -648,7 +648,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgather_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHER_C, -1, 0, 0);
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHER_C, -1, 0, sendcount.max(0) as u64);
         record.end(imp::neighbor::neighbor_allgather(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
         ))
@@ -673,7 +673,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgather_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLGATHER_INIT, -1, 0, 0);
+        cx.record(functions::MPI_NEIGHBOR_ALLGATHER_INIT, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::neighbor_allgather_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
         )
@@ -698,7 +698,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgather_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLGATHER_INIT_C, -1, 0, 0);
+        cx.record(functions::MPI_NEIGHBOR_ALLGATHER_INIT_C, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::neighbor_allgather_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
         )
@@ -721,7 +721,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgatherv(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHERV, -1, 0, 0);
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHERV, -1, 0, sendcount.max(0) as u64);
         record.end(imp::neighbor::neighbor_allgatherv(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         ))
@@ -744,7 +744,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgatherv_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHERV_C, -1, 0, 0);
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHERV_C, -1, 0, sendcount.max(0) as u64);
         record.end(imp::neighbor::neighbor_allgatherv(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         ))
@@ -770,7 +770,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgatherv_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLGATHERV_INIT, -1, 0, 0);
+        cx.record(functions::MPI_NEIGHBOR_ALLGATHERV_INIT, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::neighbor_allgatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
         )
@@ -796,7 +796,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgatherv_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLGATHERV_INIT_C, -1, 0, 0);
+        cx.record(functions::MPI_NEIGHBOR_ALLGATHERV_INIT_C, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::neighbor_allgatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
         )
@@ -818,7 +818,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoall(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALL, -1, 0, 0);
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALL, -1, 0, sendcount.max(0) as u64);
         record
             .end(imp::neighbor::neighbor_alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
@@ -839,7 +839,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoall_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALL_C, -1, 0, 0);
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALL_C, -1, 0, sendcount.max(0) as u64);
         record
             .end(imp::neighbor::neighbor_alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
@@ -863,7 +863,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoall_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLTOALL_INIT, -1, 0, 0);
+        cx.record(functions::MPI_NEIGHBOR_ALLTOALL_INIT, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::neighbor_alltoall_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
         )
@@ -888,7 +888,7 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoall_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLTOALL_INIT_C, -1, 0, 0);
+        cx.record(functions::MPI_NEIGHBOR_ALLTOALL_INIT_C, -1, 0, sendcount.max(0) as u64);
         imp::neighbor::neighbor_alltoall_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
         )

@@ -177,13 +177,12 @@ pub fn bcast<C: Number>(
     root: i32,
     comm: CommView,
 ) -> Outcome {
-    let Some(buffer) = arguments::bcast_buffer(&cx, comm, buffer, count, datatype, root)? else {
-        return Ok(());
+    let buffer = arguments::bcast_buffer(&cx, comm, buffer, count, datatype, root)?;
+    let buffer = match buffer {
+        Some(buffer) if !comm.inter => buffer,
+        // Without a buffer the process only compares its arguments, if it does.
+        buffer => return carry_out(cx, comm, Arguments::of_bcast(buffer, root), Form::Block),
     };
-    if comm.inter {
-        let arguments = Arguments::of_bcast(Some(buffer), root);
-        return carry_out(cx, comm, arguments, Form::Block);
-    }
     let whole = cx.whole_comm(comm.handle)?;
     let CallContext { process, guard, .. } = cx;
     Ok(process.coll.bcast_with(guard, &whole, buffer, root as u32)?)

@@ -3,6 +3,9 @@
 //! Not here: the operations (`coll`, `neighbor`).
 
 use mpi_coll::{CollCall, Reduction};
+use mpi_core::{Guard, Handle};
+use mpi_datatype::predefined;
+use mpi_env::Process;
 
 use super::coll_args::Arguments;
 use super::comm_create::hints;
@@ -39,14 +42,43 @@ pub fn carry_out(cx: CallContext, comm: CommView, arguments: Arguments, form: Fo
     match form {
         Form::Block => Ok(process.coll.block_with(guard, &whole, call)?),
         Form::Start(request) => {
-            request.set(process.coll.start(&mut guard, &whole, call)?.0);
+            let held = hold_type(process, &mut guard, reduction.as_ref());
+            let started = process.coll.start(&mut guard, &whole, ending_with(call, process, held));
+            request.set(started.inspect_err(|_| release(process, &mut guard, held))?.0);
             Ok(())
         }
         Form::Init(info, request) => {
             guard.unlocked(|| hints(info).map(drop))?;
-            request.set(process.coll.init(&mut guard, &whole, call)?.0);
+            let held = hold_type(process, &mut guard, reduction.as_ref());
+            let made = process.coll.init(&mut guard, &whole, ending_with(call, process, held));
+            request.set(made.inspect_err(|_| release(process, &mut guard, held))?.0);
             Ok(())
         }
+    }
+}
+
+/// Holds the handle of the datatype that a user's operation gets, which the program may free meanwhile.
+fn hold_type(process: &'static Process, guard: &mut Guard<'_>, reduction: Option<&Reduction<'_>>) -> Option<Handle> {
+    let what = reduction.filter(|what| what.op.is_user() && predefined(what.handle).is_none())?;
+    process.hold_type(guard, Handle(what.handle));
+    Some(Handle(what.handle))
+}
+
+fn release(process: &'static Process, guard: &mut Guard<'_>, held: Option<Handle>) {
+    if let Some(held) = held {
+        process.release_type(guard, held);
+    }
+}
+
+/// The call, at whose end the handle is released.
+fn ending_with<'a>(
+    call: CollCall<'static, 'a>,
+    process: &'static Process,
+    held: Option<Handle>,
+) -> CollCall<'static, 'a> {
+    match held {
+        None => call,
+        Some(held) => call.at_end(Box::new(move |guard| process.release_type(guard, held))),
     }
 }
 

@@ -14,8 +14,7 @@ use crate::call_context::{CallContext, CommView};
 
 /// The numbers of neighbours that a process receives from and sends to. Errors: `MPI_ERR_TOPOLOGY`.
 fn degrees(cx: &CallContext, comm: CommView) -> Result<(u32, u32)> {
-    let (sources, destinations) = cx.whole_comm(comm.handle)?.neighborhood()?;
-    Ok((sources.len() as u32, destinations.len() as u32))
+    cx.whole_comm(comm.handle)?.neighbor_counts()
 }
 
 /// Of an allgather of equal blocks.

@@ -5,12 +5,15 @@
 //! Invariant: `apply(invec, inoutvec)` computes `inoutvec[i] = invec[i] op inoutvec[i]`, the standard's order.
 //! Not here: handles of user operations (`mpi-env`), the order of combining (the collectives).
 
+mod binned;
+mod formats;
 mod half;
 mod kernels;
 mod lanes;
 mod of_elements;
 mod pairs;
 mod quad;
+mod reproducible;
 mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod x87;
@@ -21,6 +24,8 @@ use std::sync::Arc;
 use mpi_core::abi::*;
 use mpi_datatype::{Category, Datatype};
 use mpi_errors::{Error, Result};
+
+pub(crate) use reproducible::Binning;
 
 /// Combines elements as they stand in memory: `inoutvec[i] = invec[i] op inoutvec[i]`.
 pub(crate) type Kernel = fn(&[u8], &mut [u8]);
@@ -183,6 +188,11 @@ impl Op {
             OpKind::Builtin(builtin) => Some(*builtin),
             OpKind::User(_) => None,
         }
+    }
+
+    /// Whether the program made it.
+    pub fn is_user(&self) -> bool {
+        matches!(self.kind, OpKind::User(_))
     }
 
     /// A user's operation (`MPI_Op_create`), assumed associative. It is called with no lock of the library held.

@@ -37,7 +37,26 @@ impl Rank {
 
 /// Runs `body` on `size` ranks, through one rank (`crowded`) or in trees; fails when they take longer than
 /// [`TIME_LIMIT`].
+#[allow(dead_code)] // not every test file needs it
 pub fn run(size: u32, crowded: bool, body: impl Fn(&Rank) + Send + Sync + 'static) {
+    run_in(size, if crowded { Way::Flat } else { Way::Tree }, body);
+}
+
+/// The algorithms that the ranks choose.
+#[allow(dead_code)] // not every test file needs all of them
+#[derive(Clone, Copy, PartialEq)]
+pub enum Way {
+    /// Through one rank.
+    Flat,
+    /// In trees, also where a few processes would be reached one by one.
+    Tree,
+    /// As `Tree`, and those of many processes: rings, and exchanges in pairs or log2(n) steps.
+    Ring,
+}
+
+/// As [`run`], with these algorithms.
+#[allow(dead_code)] // not every test file needs it
+pub fn run_in(size: u32, way: Way, body: impl Fn(&Rank) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let (report, reports) = channel();
     for endpoint in Endpoint::threads(size).expect("memory for a few ranks") {
@@ -45,9 +64,12 @@ pub fn run(size: u32, crowded: bool, body: impl Fn(&Rank) + Send + Sync + 'stati
         std::thread::spawn(move || {
             let lock = Arc::new(ProcessLock::new(false));
             let engine = Arc::new(Engine::new(endpoint, lock, &HeapMemory));
-            let coll = Collectives::new(engine.clone(), crowded, &HeapMemory);
-            // Trees also where a few processes would be reached one by one.
-            coll.settings().shape.set(if crowded { 1 } else { 2 });
+            let coll = Collectives::new(engine.clone(), way == Way::Flat, &HeapMemory);
+            coll.settings().shape.set(if way == Way::Flat { 1 } else { 2 });
+            if way == Way::Ring {
+                coll.settings().ring_from.set(3);
+                coll.settings().bcast_split_limit.set(1000);
+            }
             let spec = CommSpec::world(engine.rank(), engine.size());
             let world = register(&engine, &mut engine.lock(), spec, CommMeters::detached(size));
             let rank = Rank { engine, coll, world };
@@ -64,12 +86,12 @@ pub fn run(size: u32, crowded: bool, body: impl Fn(&Rank) + Send + Sync + 'stati
     assert_eq!(ranks.len(), size as usize);
 }
 
-/// Runs `body` with each number of processes and each shape.
+/// Runs `body` with each number of processes and all algorithms.
 #[allow(dead_code)] // not every test file needs it
 pub fn run_all(body: impl Fn(&Rank) + Send + Sync + Clone + 'static) {
     for size in SIZES {
-        for crowded in [false, true] {
-            run(size, crowded, body.clone());
+        for way in [Way::Flat, Way::Tree, Way::Ring] {
+            run_in(size, way, body.clone());
         }
     }
 }

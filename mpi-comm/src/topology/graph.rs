@@ -13,6 +13,8 @@ pub struct Graph {
     /// For each node, the number of edges of all nodes up to it.
     index: Vec<i32>,
     edges: Vec<i32>,
+    /// Two nodes of which one names the other more often than it is named by it, if there are any.
+    one_sided: Option<(u32, u32)>,
 }
 
 impl Graph {
@@ -45,7 +47,26 @@ impl Graph {
             let rule = format!("an edge leads to one of the {nodes} nodes of the graph");
             return Err(Error::new(MPI_ERR_RANK, rule).arg("edges", &edges[place]).in_element(place));
         }
-        Ok(Graph { index: index.to_vec(), edges: edges.to_vec() })
+        let mut graph = Graph { index: index.to_vec(), edges: edges.to_vec(), one_sided: None };
+        graph.one_sided = graph.find_one_sided();
+        Ok(graph)
+    }
+
+    /// Two nodes of which the first names the second more often than the second names the first; `None` if each edge has
+    /// one in the other direction, as neighbourhood collectives demand (MPI-5.0, 8.6).
+    pub fn one_sided(&self) -> Option<(u32, u32)> {
+        self.one_sided
+    }
+
+    fn find_one_sided(&self) -> Option<(u32, u32)> {
+        let edges = (0..self.nodes()).flat_map(|node| self.neighbors(node).iter().map(move |to| (node, *to as u32)));
+        let mut there: Vec<(u32, u32)> = edges.collect();
+        let mut back: Vec<(u32, u32)> = there.iter().map(|(from, to)| (*to, *from)).collect();
+        there.sort_unstable();
+        back.sort_unstable();
+        // Both lists have as many edges, so the smaller of the first two that differ is missing in the other list.
+        let (one, two) = there.iter().zip(&back).find(|(there, back)| there != back)?;
+        Some(if one < two { *one } else { (two.1, two.0) })
     }
 
     /// Number of nodes.
@@ -98,6 +119,16 @@ mod tests {
         let graph = Graph::new(&index, &edges, 5).expect("a graph");
         let lists: Vec<&[i32]> = (0..4).map(|node| graph.neighbors(node)).collect();
         assert_eq!(lists, [&[1, 3][..], &[0], &[3], &[0, 2]]);
+    }
+
+    #[test]
+    fn an_edge_without_one_in_the_other_direction_is_found() {
+        let found = |index: &[i32], edges: &[i32]| Graph::new(index, edges, 4).expect("a graph").one_sided();
+        assert_eq!(found(&[2, 3, 4, 6], &[1, 3, 0, 3, 0, 2]), None);
+        assert_eq!(found(&[1, 1], &[1]), Some((0, 1)));
+        assert_eq!(found(&[0, 1], &[0]), Some((1, 0)));
+        assert_eq!(found(&[3, 4, 6], &[1, 2, 2, 0, 0, 0]), None);
+        assert_eq!(found(&[2, 4, 4], &[0, 1, 0, 0]), Some((1, 0)));
     }
 
     #[test]

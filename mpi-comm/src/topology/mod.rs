@@ -72,6 +72,16 @@ impl Topology {
             Topology::Distributed(graph) => (some(&graph.sources().ranks), some(&graph.destinations().ranks)),
         }
     }
+
+    /// The lengths of the two lists of [`Topology::neighborhood`].
+    pub fn degrees(&self, rank: u32) -> (u32, u32) {
+        let (sources, destinations) = match self {
+            Topology::Cartesian(grid) => (grid.neighbors(rank).count(), grid.neighbors(rank).count()),
+            Topology::Graph(graph) => (graph.neighbors(rank).len(), graph.neighbors(rank).len()),
+            Topology::Distributed(graph) => (graph.sources().ranks.len(), graph.destinations().ranks.len()),
+        };
+        (sources as u32, destinations as u32)
+    }
 }
 
 /// A number that differs for different lists, up to chance: processes compare it instead of the lists.
@@ -93,6 +103,7 @@ mod tests {
         let (sources, destinations) = grid.neighborhood(0);
         assert_eq!(sources, [None, Some(3), Some(2), Some(1)]);
         assert_eq!(sources, destinations);
+        assert_eq!(grid.degrees(0), (4, 4));
     }
 
     #[test]

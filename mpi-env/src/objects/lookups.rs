@@ -137,8 +137,38 @@ impl Process {
         }
     }
 
+    /// Keeps a datatype's handle, which a pending operation passes to a function of the program, until
+    /// [`Process::release_type`], also when the program frees the datatype.
+    pub fn hold_type(&self, guard: &mut Guard<'_>, handle: Handle) {
+        self.held_types.get_mut(guard).entry(handle).or_default().holds += 1;
+    }
+
+    /// Ends a hold of a datatype's handle, and the handle if the program has freed the datatype.
+    pub fn release_type(&self, guard: &mut Guard<'_>, handle: Handle) {
+        let Some(held) = self.held_types.get_mut(guard).get_mut(&handle) else { return };
+        held.holds -= 1;
+        if held.holds > 0 {
+            return;
+        }
+        let freed = held.freed;
+        self.held_types.get_mut(guard).remove(&handle);
+        if freed {
+            drop(self.datatypes.get_mut(guard).remove(handle));
+            self.metrics.counts.datatypes.follow(self.datatypes.get(guard).len() as u64);
+        }
+    }
+
     /// `MPI_Type_free`; pending operations complete. Errors: `MPI_ERR_TYPE`.
     pub fn type_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
+        if let Some(held) = self.held_types.get_mut(guard).get_mut(&handle) {
+            if held.freed {
+                return Err(Error::new(MPI_ERR_TYPE, self.freed.describe(handle)).arg("datatype", &handle));
+            }
+            held.freed = true;
+            self.on_datatype_freed(guard, handle);
+            self.names_and_hints.get_mut(guard).remove(handle.0);
+            return Ok(());
+        }
         remove(self.datatypes.get_mut(guard), &self.freed, handle, MPI_ERR_TYPE, "datatype")?;
         self.on_datatype_freed(guard, handle);
         self.names_and_hints.get_mut(guard).remove(handle.0);

@@ -113,6 +113,11 @@ impl Process {
         let engine = &self.engine;
         let mut ended = Ok(());
         let mut guard = engine.lock();
+        if *self.users.get(&guard) == 1 && engine.has_progress_thread(&guard) {
+            drop(guard);
+            engine.stop_progress_thread();
+            guard = engine.lock();
+        }
         if *self.users.get(&guard) == 1 {
             ended = engine.drain(guard);
             guard = engine.lock();

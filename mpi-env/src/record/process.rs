@@ -29,6 +29,7 @@ use crate::record::variables;
 use crate::tables::attributes::Attributes;
 use crate::tables::errhandler_cache::ErrhandlerCache;
 use crate::tables::freed::Freed;
+use crate::tables::held_types::HeldTypes;
 use crate::tables::memory::Blocks;
 use crate::tables::names_and_hints::NamesAndHints;
 use crate::tables::selected_types::SelectedTypes;
@@ -54,6 +55,8 @@ pub struct Process {
     pub windows: Guarded<Table<Arc<Win>>>,
     /// Datatypes other than the predefined ones.
     pub datatypes: Guarded<Table<Datatype>>,
+    /// Datatypes whose handles pending operations use.
+    pub(crate) held_types: Guarded<HeldTypes>,
     /// Operations of the program.
     pub ops: Arc<Guarded<Table<Op>>>,
     /// Error handlers of the program.
@@ -193,6 +196,7 @@ impl Process {
             comms,
             windows: Guarded::new(&lock, Table::new(Kind::Win)),
             datatypes: Guarded::new(&lock, Table::new(Kind::Datatype)),
+            held_types: Guarded::new(&lock, HeldTypes::default()),
             ops,
             errhandlers: Guarded::new(&lock, Errhandlers::new()),
             freed: Freed::new(),

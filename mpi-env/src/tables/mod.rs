@@ -5,7 +5,8 @@
 //! - `infos`: info objects. `session`: a session. `errhandler_cache`: error handlers that are readable without the
 //!   lock.
 //! - `selected_types`: datatypes of Fortran's precisions.
-//! - `freed`: the functions that freed handles. `fortran_abi`: what a Fortran layer states about its types.
+//! - `freed`: the functions that freed handles. `held_types`: datatypes whose handles outlive `MPI_Type_free`.
+//!   `fortran_abi`: what a Fortran layer states about its types.
 //!
 //! Not here: the functions that change them (`objects`, `process`).
 
@@ -14,6 +15,7 @@ pub(crate) mod blocks;
 pub(crate) mod errhandler_cache;
 pub mod fortran_abi;
 pub(crate) mod freed;
+pub(crate) mod held_types;
 pub mod infos;
 pub(crate) mod memory;
 pub(crate) mod names_and_hints;

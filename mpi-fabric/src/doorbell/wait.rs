@@ -122,6 +122,17 @@ impl Doorbell {
         }
     }
 
+    /// Whether [`Self::announce`] gives tickets: not if a network wakes the threads.
+    pub fn can_announce(&self) -> bool {
+        self.shared.waiter.is_none()
+    }
+
+    /// Permission to sleep without polling first; the caller polls once more before [`Self::sleep`]. `None` if a network
+    /// wakes the threads.
+    pub fn announce(&self) -> Option<Ticket<'_>> {
+        self.can_announce().then(|| Ticket { doorbell: self, seen: self.shared.bell().announce(&LinuxKernel) })
+    }
+
     /// Wakes the threads of this rank that sleep here, if any: for a thread that has completed another one's operation.
     /// What was done must be visible to a thread that then takes the process lock.
     pub fn wake(&self) {

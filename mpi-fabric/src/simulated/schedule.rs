@@ -1,7 +1,7 @@
 //! The scheduler of simulated ranks: the virtual clocks, the records under way, and which rank runs next.
 //!
-//! Invariant: while a rank has the turn, no other ready rank has a lower clock, so no record that was sent earlier can
-//! still arrive.
+//! Invariant: while a rank has the turn and polls, its clock is ahead of that of every other ready rank by less than the
+//! shortest latency, so no record that the others have yet to send can have arrived.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -102,6 +102,7 @@ unsafe impl Send for Region {}
 
 pub(super) struct State {
     topology: Topology,
+    shortest_latency_ns: u64,
     ranks: Vec<RankState>,
     /// When the link of a pair that has communicated is free again.
     links: HashMap<(u32, u32), u64>,
@@ -135,6 +136,7 @@ impl Schedule {
         };
         let state = State {
             topology: topology.clone(),
+            shortest_latency_ns: topology.shortest_latency_ns(),
             ranks: (0..topology.ranks()).map(rank).collect(),
             links: HashMap::new(),
             ready: (0..topology.ranks()).map(|rank| Reverse((0, rank))).collect(),
@@ -168,10 +170,10 @@ impl Schedule {
         drop(self.wait_for_turn(self.lock(), rank));
     }
 
-    /// Lets all ranks with lower clocks run first.
+    /// Lets those ranks run first whose records may still arrive at the rank by now.
     pub(super) fn let_others_first<'a>(&'a self, mut state: MutexGuard<'a, State>, rank: u32) -> MutexGuard<'a, State> {
         let clock = state.clock(rank);
-        if state.is_first(clock, rank) {
+        if state.may_poll(clock, rank) {
             return state;
         }
         state.make_ready(rank, clock);
@@ -340,12 +342,13 @@ impl State {
         self.ready.push(Reverse((at, rank)));
     }
 
-    /// Whether no other rank is to run before a rank with this clock.
-    fn is_first(&mut self, clock: u64, rank: u32) -> bool {
+    /// Whether no other rank has to run before a rank with this clock may poll.
+    fn may_poll(&mut self, clock: u64, rank: u32) -> bool {
         self.drop_outdated();
         let next_loss = self.topology.losses().get(self.losses);
-        self.ready.peek().is_none_or(|Reverse(next)| (clock, rank) < *next)
-            && next_loss.is_none_or(|(at, _)| clock < *at)
+        let ahead = self.shortest_latency_ns;
+        let free = |next: &(u64, u32)| (clock, rank) < *next || clock < next.0.saturating_add(ahead);
+        self.ready.peek().is_none_or(|Reverse(next)| free(next)) && next_loss.is_none_or(|(at, _)| clock < *at)
     }
 
     fn drop_outdated(&mut self) {

@@ -96,6 +96,16 @@ impl Topology {
         self.within.latency_ns.max(self.between.latency_ns)
     }
 
+    /// The shortest time from the sending of a record to its arrival at another rank.
+    pub(super) fn shortest_latency_ns(&self) -> u64 {
+        let one_host = self.host_of(self.ranks - 1) == 0;
+        match (one_host, self.ranks_per_host) {
+            (true, _) => self.within.latency_ns,
+            (false, 1) => self.between.latency_ns,
+            (false, _) => self.within.latency_ns.min(self.between.latency_ns),
+        }
+    }
+
     /// The losses, the earliest first.
     pub(super) fn losses(&self) -> &[(u64, u32)] {
         &self.losses

@@ -63,6 +63,7 @@ pub fn all() -> Vec<Case> {
             Printed,
             "communication hidden behind computing; starts of persistent ones",
         ),
+        case("overlap-thread", "overlap", Some("thread"), 2, Printed, "the same with a progress thread of the library"),
         case("pvar_read", "pvar_read", None, 1, Printed, "MPI_T_pvar_read above an empty loop"),
         case("pvar_read-multiple", "pvar_read", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("tool", "tool_calls", None, 1, Printed, "calls of MPI_T above an empty loop"),

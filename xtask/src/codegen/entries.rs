@@ -188,18 +188,22 @@ fn freed_handle(spec: &Spec, function: &Function) -> Option<String> {
 
 /// The call's peer, tag and count for the flight recorder, if it has them.
 fn seen(spec: &Spec, function: &Function) -> String {
-    let first = |checks: &[&str]| {
+    let argument = |checks: &[&str], late: bool| {
         let mut fitting = function.parameters.iter().filter(|parameter| {
             parameter.direction == Direction::In
-                && !parameter.has("late")
+                && parameter.has("late") == late
+                && !(late && parameter.has("root"))
                 && parameter.value("len").is_none()
                 && spec.kind(parameter).check_in.as_deref().is_some_and(|check| checks.contains(&check))
         });
         fitting.next().map(rust_name)
     };
+    let first = |checks: &[&str]| argument(checks, false);
     let peer = first(&["cx.dest", "cx.source", "cx.root"]).map_or("-1".to_owned(), |name| format!("{name} as i32"));
     let tag = first(&["check::tag", "check::any_tag"]).unwrap_or_else(|| "0".to_owned());
-    let count = first(&["check::count"]).unwrap_or_else(|| "0".to_owned());
+    // A count that is not checked yet may have any value.
+    let unchecked = || argument(&["check::count"], true).map(|name| format!("{name}.max(0) as u64"));
+    let count = first(&["check::count"]).or_else(unchecked).unwrap_or_else(|| "0".to_owned());
     format!("{peer}, {tag}, {count}")
 }
 

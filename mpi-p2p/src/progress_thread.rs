@@ -1,0 +1,206 @@
+//! A thread of the library that makes progress while the program computes: for collective operations that do not block.
+//!
+//! The thread sleeps on the doorbell while such operations are under way and no thread of the program waits in the
+//! library; otherwise it sleeps on a condition of its own. While it exists the process lock is in the mode of several
+//! threads. Operations that call functions of the program keep it asleep, because the program may have one thread.
+//! Invariants: whoever changes what the thread depends on holds the process lock, or sets the stop; signals are for
+//! the threads of the program. The thread ends before the library's last user departs.
+//! Not here: which operations there are (`mpi-coll`), how a pass makes progress (`copying`).
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle, yield_now};
+
+use mpi_core::Guard;
+use mpi_core::abi::MPI_ERR_NO_MEM;
+use mpi_errors::{Error, Result};
+use mpi_fabric::signal_mask::with_all_signals_blocked;
+
+use crate::core::Core;
+use crate::engine::Engine;
+
+/// The thread and what it is to do; it sleeps while that is nothing.
+#[derive(Debug, Default)]
+pub(crate) struct ProgressThread {
+    order: Mutex<Order>,
+    changed: Condvar,
+    handle: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    #[default]
+    Sleep,
+    Work,
+    Stop,
+}
+
+/// The operations that the thread is for; under the process lock.
+#[derive(Debug, Default)]
+pub(crate) struct Background {
+    /// Whether the thread exists.
+    running: bool,
+    /// Whether the lock was in the mode of several threads before.
+    multiple_before: bool,
+    /// Whether the thread makes progress, and is not going to sleep.
+    working: bool,
+    /// Operations under way, and those of them that call functions of the program.
+    operations: usize,
+    calling_back: usize,
+}
+
+impl Background {
+    fn is_wanted(&self) -> bool {
+        self.running && self.operations > 0 && self.calling_back == 0
+    }
+}
+
+impl ProgressThread {
+    fn give(&self, order: Order) {
+        let mut now = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        if *now != Order::Stop {
+            *now = order;
+        }
+        self.changed.notify_one();
+    }
+
+    /// Waits for work; false when the thread is to stop.
+    fn next(&self) -> bool {
+        let now = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let woken = self.changed.wait_while(now, |now| *now == Order::Sleep);
+        *woken.unwrap_or_else(PoisonError::into_inner) == Order::Work
+    }
+
+    fn is_stopping(&self) -> bool {
+        *self.order.lock().unwrap_or_else(PoisonError::into_inner) == Order::Stop
+    }
+}
+
+impl Engine {
+    /// Starts the thread, if it does not exist and messages ring a doorbell. Errors: `MPI_ERR_NO_MEM` without a thread.
+    pub fn start_progress_thread(self: &Arc<Self>, guard: &mut Guard<'_>) -> Result<()> {
+        if self.state.get(guard).core.background.running || !self.doorbell.can_announce() {
+            return Ok(());
+        }
+        let engine = self.clone();
+        let spawn = || Builder::new().name("progress".into()).spawn(move || engine.run_progress_thread());
+        let handle = with_all_signals_blocked(spawn).map_err(no_thread)?;
+        *self.progress_thread.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+        let multiple_before = self.lock.is_multiple();
+        self.lock.set_multiple(true);
+        let background = &mut self.state.get_mut(guard).core.background;
+        (background.running, background.multiple_before) = (true, multiple_before);
+        Ok(())
+    }
+
+    /// Whether the thread exists.
+    pub fn has_progress_thread(&self, guard: &Guard<'_>) -> bool {
+        self.state.get(guard).core.background.running
+    }
+
+    /// Ends the thread, if it exists, and waits for its end. The caller does not hold the process lock.
+    pub fn stop_progress_thread(&self) {
+        let handle = self.progress_thread.handle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(handle) = handle else { return };
+        self.progress_thread.give(Order::Stop);
+        self.doorbell.wake();
+        // The thread runs no code of the program, so it does not panic; if it did, it has ended all the same.
+        let _ = handle.join();
+        let guard = &mut self.lock();
+        let background = &mut self.state.get_mut(guard).core.background;
+        (background.running, background.working) = (false, false);
+        self.lock.set_multiple(background.multiple_before);
+        *self.progress_thread.order.lock().unwrap_or_else(PoisonError::into_inner) = Order::Sleep;
+    }
+
+    /// An operation has begun for which the thread makes progress, unless it calls functions of the program.
+    pub fn begin_background(&self, guard: &mut Guard<'_>, calls_back: bool) {
+        let background = &mut self.state.get_mut(guard).core.background;
+        background.operations += 1;
+        background.calling_back += usize::from(calls_back);
+    }
+
+    /// The first steps of an operation have been carried out, which may leave work that no doorbell announces.
+    pub fn resume_background(&self, guard: &mut Guard<'_>) {
+        let core = &mut self.state.get_mut(guard).core;
+        if core.background.is_wanted() {
+            if !core.background.working {
+                core.background.working = true;
+                self.progress_thread.give(Order::Work);
+            } else if core.has_pushes_waiting() || core.has_calls() {
+                self.doorbell.wake();
+            }
+        }
+    }
+
+    /// An operation of [`Engine::begin_background`] is over.
+    pub fn end_background(&self, guard: &mut Guard<'_>, calls_back: bool) {
+        let background = &mut self.state.get_mut(guard).core.background;
+        background.operations -= 1;
+        background.calling_back -= usize::from(calls_back);
+    }
+
+    fn run_progress_thread(&self) {
+        while self.progress_thread.next() {
+            self.progress_in_background();
+        }
+    }
+
+    /// Makes progress until no operation needs it from this thread.
+    fn progress_in_background(&self) {
+        loop {
+            let ticket = self.doorbell.announce();
+            let mut guard = self.lock();
+            let core = &mut self.state.get_mut(&mut guard).core;
+            if !core.background.is_wanted() || core.waiters.has_leader() || self.progress_thread.is_stopping() {
+                core.background.working = false;
+                return self.progress_thread.give(Order::Sleep);
+            }
+            match self.advance(&mut guard) {
+                Ok(0) if !self.state.get(&guard).core.has_pushes_waiting() => {
+                    drop(guard);
+                    if let Some(ticket) = ticket {
+                        self.doorbell.sleep(ticket);
+                    }
+                }
+                Ok(_) => {
+                    let pushes = self.state.get(&guard).core.has_pushes_waiting();
+                    drop((ticket, guard));
+                    if pushes {
+                        yield_now();
+                    }
+                }
+                Err(fault) => {
+                    // A call of the program reports it.
+                    let core = &mut self.state.get_mut(&mut guard).core;
+                    core.fault.get_or_insert(fault);
+                    core.background.working = false;
+                    return self.progress_thread.give(Order::Sleep);
+                }
+            }
+        }
+    }
+}
+
+impl Core {
+    /// No thread of the program waits any more: whether the thread has to make progress, which the caller begins with
+    /// [`Engine::work_in_background`].
+    pub fn leave_to_background(&mut self) -> bool {
+        let wanted = self.background.is_wanted() && !self.background.working && !self.waiters.has_leader();
+        self.background.working |= wanted;
+        wanted
+    }
+}
+
+impl Engine {
+    /// Wakes the thread after [`Core::leave_to_background`].
+    pub(crate) fn work_in_background(&self) {
+        self.progress_thread.give(Order::Work);
+    }
+}
+
+#[cold]
+fn no_thread(error: io::Error) -> Error {
+    Error::new(MPI_ERR_NO_MEM, format!("the progress thread cannot be started: {error}"))
+        .hint("Set coll_progress_thread=off, or allow more threads (ulimit -u).")
+}
