@@ -20,27 +20,8 @@ use crate::link::CHECK;
 use crate::memory::{Buffers, Layout, Memory};
 use crate::run::Run;
 use crate::shape::{Root, Shape};
-use crate::steps::{AGREED, InLocalGroup, Place, Span, Steps, Team};
+use crate::steps::{AGREED, Among, Check, InLocalGroup, Place, Span, Steps, Team};
 use crate::terms::{Terms, WORDS};
-
-/// The processes that compare.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Among {
-    team: Team,
-    /// Number of processes of the other group of an intercommunicator, else 0.
-    remote: u32,
-}
-
-/// A part of a comparison that is computed from words which have arrived.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Check {
-    /// The terms of all processes.
-    Terms { all: Span, among: Among },
-    /// The messages from each peer, against those that this process expects; the first difference becomes its finding.
-    Messages { arrived: Span, expected: Span, finding: Span },
-    /// What all processes found.
-    Findings { all: Span, among: Among },
-}
 
 /// Words about the messages of one process to another: their number and their bytes.
 const MESSAGES: usize = 2;

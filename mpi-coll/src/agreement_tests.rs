@@ -1,3 +1,5 @@
+//! Tests of the comparison of calls.
+
 use super::*;
 use crate::{Op, Reduction};
 use mpi_core::abi::{MPI_INT, MPI_SUM};

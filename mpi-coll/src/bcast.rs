@@ -8,11 +8,11 @@ use mpi_errors::Result;
 use crate::Collectives;
 use crate::coll_op::CollOp;
 use crate::memory::{Buffers, Memory};
+use crate::parts::{Even, Parts};
 use crate::plan::{Plan, SHORT};
 use crate::ring;
 use crate::run::Run;
 use crate::shape::{Root, Shape};
-use crate::split::{Even, Parts};
 use crate::steps::{Place, Span, Steps, Team};
 use crate::terms::Terms;
 

@@ -40,6 +40,7 @@ mod missing_buffer;
 mod neighbor;
 pub mod op;
 mod owned;
+mod parts;
 mod plan;
 mod record;
 mod reduce;

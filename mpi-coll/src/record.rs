@@ -3,9 +3,8 @@
 use mpi_datatype::Datatype;
 use mpi_errors::Result;
 
-use crate::agreement::Check;
 use crate::memory::Memory;
-use crate::steps::{Side, Span, Steps};
+use crate::steps::{Check, Side, Span, Steps};
 
 /// A step of a schedule.
 #[derive(Debug, Clone, Copy)]

@@ -2,9 +2,10 @@
 
 use mpi_errors::Result;
 
+use crate::parts::Parts;
 use crate::reducing::Reducing;
 use crate::shape::Shape;
-use crate::split::{self, Parts};
+use crate::split;
 use crate::steps::{STAGED, Span, Steps, VALUE};
 
 /// The elements of each process's part, by the counts of the call.

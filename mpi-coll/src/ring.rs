@@ -4,8 +4,8 @@
 
 use mpi_errors::Result;
 
+use crate::parts::{Parts, part};
 use crate::reducing::{Reducing, copy_unless_same};
-use crate::split::{Parts, part};
 use crate::steps::{ABOVE, OTHER, Span, Steps, Team};
 
 /// Every process gets the blocks of all, of which each has its own; `block` is where a rank's block is in every process.

@@ -9,13 +9,12 @@ use mpi_errors::Result;
 use smallvec::SmallVec;
 
 use crate::Reduction;
-use crate::agreement::Check;
 use crate::link::Link;
 use crate::memory::Memory;
 use crate::missing_buffer::copy_own;
 use crate::op::Reducer;
 use crate::plan::SHORT;
-use crate::steps::{Side, Span, Steps};
+use crate::steps::{Check, Side, Span, Steps};
 
 /// The sink of a blocking call.
 pub(crate) struct Run<'c, 'b> {

@@ -10,8 +10,6 @@
 
 use mpi_errors::Result;
 
-use crate::agreement::Check;
-
 /// The memory that a step names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -78,6 +76,25 @@ impl Team {
     pub fn others(self) -> impl Iterator<Item = u32> {
         (1..self.size).map(move |step| (self.rank + step) % self.size)
     }
+}
+
+/// The processes that compare.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Among {
+    pub team: Team,
+    /// Number of processes of the other group of an intercommunicator, else 0.
+    pub remote: u32,
+}
+
+/// A part of a comparison that is computed from words which have arrived.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Check {
+    /// The terms of all processes.
+    Terms { all: Span, among: Among },
+    /// The messages from each peer, against those that this process expects; the first difference becomes its finding.
+    Messages { arrived: Span, expected: Span, finding: Span },
+    /// What all processes found.
+    Findings { all: Span, among: Among },
 }
 
 /// The processes that a rank belongs to.

@@ -13,6 +13,7 @@ use mpi_core::{Facts, Handle, Kind, ProcessLock, Table};
 use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
+use crate::background::Background;
 use crate::buffered::Buffered;
 use crate::chains::Key;
 use crate::context::{ContextSpec, Contexts};
@@ -28,7 +29,6 @@ use crate::pair_parts::Parts;
 use crate::partition_metrics::PartitionMetrics;
 use crate::partitions::Partitions;
 use crate::pending_contexts::ContextAgreement;
-use crate::progress_thread::Background;
 use crate::recipe::RecipeRequest;
 use crate::request::{
     AWAITED, AWAITED_BY, CancelState, DETACHED, PART, Request, SCHEDULED, SERVED, Sent, WATCHED, Work,

@@ -16,6 +16,7 @@ use mpi_fabric::{Doorbell, Endpoint};
 use mpi_t::InstrumentMemory;
 
 use crate::awaited::Awaited;
+use crate::background::ProgressThread;
 use crate::buffered::BufferOwner;
 use crate::context::{ContextSpec, unknown_context};
 use crate::core::{Core, State};
@@ -24,7 +25,6 @@ use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
 use crate::partition_metrics::{PartitionEvents, PartitionInstruments, PartitionMetrics};
-use crate::progress_thread::ProgressThread;
 use crate::receive::Begun;
 use crate::request::Receiver;
 use crate::request::{Completion, Mode, ReceiveFailure};

@@ -30,6 +30,7 @@
 mod arrival;
 mod arrivals;
 mod awaited;
+mod background;
 mod buffer_calls;
 mod buffered;
 mod buffered_send;

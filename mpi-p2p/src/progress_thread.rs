@@ -5,76 +5,20 @@
 //! threads. Operations that call functions of the program keep it asleep, because the program may have one thread.
 //! Invariants: whoever changes what the thread depends on holds the process lock, or sets the stop; signals are for
 //! the threads of the program. The thread ends before the library's last user departs.
-//! Not here: which operations there are (`mpi-coll`), how a pass makes progress (`copying`).
+//! Not here: its orders (`background`), which operations there are (`mpi-coll`), how a pass makes progress (`copying`).
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle, yield_now};
+use std::sync::{Arc, PoisonError};
+use std::thread::{Builder, yield_now};
 
 use mpi_core::Guard;
 use mpi_core::abi::MPI_ERR_NO_MEM;
 use mpi_errors::{Error, Result};
 use mpi_fabric::signal_mask::with_all_signals_blocked;
 
+use crate::background::Order;
 use crate::core::Core;
 use crate::engine::Engine;
-
-/// The thread and what it is to do; it sleeps while that is nothing.
-#[derive(Debug, Default)]
-pub(crate) struct ProgressThread {
-    order: Mutex<Order>,
-    changed: Condvar,
-    handle: Mutex<Option<JoinHandle<()>>>,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    #[default]
-    Sleep,
-    Work,
-    Stop,
-}
-
-/// The operations that the thread is for; under the process lock.
-#[derive(Debug, Default)]
-pub(crate) struct Background {
-    /// Whether the thread exists.
-    running: bool,
-    /// Whether the lock was in the mode of several threads before.
-    multiple_before: bool,
-    /// Whether the thread makes progress, and is not going to sleep.
-    working: bool,
-    /// Operations under way, and those of them that call functions of the program.
-    operations: usize,
-    calling_back: usize,
-}
-
-impl Background {
-    fn is_wanted(&self) -> bool {
-        self.running && self.operations > 0 && self.calling_back == 0
-    }
-}
-
-impl ProgressThread {
-    fn give(&self, order: Order) {
-        let mut now = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        if *now != Order::Stop {
-            *now = order;
-        }
-        self.changed.notify_one();
-    }
-
-    /// Waits for work; false when the thread is to stop.
-    fn next(&self) -> bool {
-        let now = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        let woken = self.changed.wait_while(now, |now| *now == Order::Sleep);
-        *woken.unwrap_or_else(PoisonError::into_inner) == Order::Work
-    }
-
-    fn is_stopping(&self) -> bool {
-        *self.order.lock().unwrap_or_else(PoisonError::into_inner) == Order::Stop
-    }
-}
 
 impl Engine {
     /// Starts the thread, if it does not exist and messages ring a doorbell. Errors: `MPI_ERR_NO_MEM` without a thread.

@@ -1,3 +1,5 @@
+//! Tests of sums that depend on neither order nor grouping.
+
 use super::super::binned::{Number, Total};
 use super::*;
 use mpi_core::abi::*;

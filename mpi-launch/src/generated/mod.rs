@@ -6,7 +6,7 @@ use mpi_t::{Bind, CvarDef, EnumDef, Limits, PvarClass, SWITCH, Scope, ValueType,
 
 use crate::catalog::{Catalog, CategoryRow, CvarRow, EventRow, Initial, PvarRow};
 
-static COLL_ALGORITHM: EnumDef = EnumDef { name: "coll_algorithm", items: &[(-1, "none"), (0, "alone"), (1, "two processes directly"), (2, "through one process"), (3, "tree"), (4, "split among all"), (5, "all with all")] };
+static COLL_ALGORITHM: EnumDef = EnumDef { name: "coll_algorithm", items: &[(-1, "none"), (0, "alone"), (1, "two processes directly"), (2, "through one process"), (3, "tree"), (4, "split among all"), (5, "all with all"), (6, "around a ring")] };
 static COLL_SHAPE: EnumDef = EnumDef { name: "coll_shape", items: &[(0, "auto"), (1, "flat"), (2, "tree")] };
 static ERROR_COLOR: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
 static ERROR_FORMAT: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
@@ -325,6 +325,54 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "coll_ring_from",
+                description: "Number of processes from which long data go around a ring instead of from each process to every other one (long reductions whose operands may be swapped, long allgathers and broadcasts), and from which MPI_Alltoall and its variants exchange with one process after the other, or in log2(n) steps (coll_alltoall_limit). Takes effect with the next call. Must be equal in all processes of the job.",
+                unit: "processes",
+                category: "coll",
+                value: ValueType::U32,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(3, 1073741824),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U32(64),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_alltoall_limit",
+                description: "Longest block in bytes for which an MPI_Alltoall of coll_ring_from or more processes moves blocks more than once to need log2(n) messages for each process. Takes effect with the next call. Must be equal in all processes of the job.",
+                unit: "bytes",
+                category: "coll",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(0, 18446744073709551615),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(256),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_bcast_split_limit",
+                description: "Shortest MPI_Bcast in bytes that coll_ring_from or more processes split into parts, which go around a ring. Takes effect with the next call. Must be equal in all processes of the job.",
+                unit: "bytes",
+                category: "coll",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(0, 18446744073709551615),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(1048576),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "coll_split_limit",
                 description: "Shortest reduction in bytes that is split among the processes, each of which combines one part. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "bytes",
@@ -341,8 +389,40 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "coll_progress_thread",
+                description: "Whether a thread of the library moves collective operations that do not block on while the program computes. It is started with the first such operation, or persistent request of one, and ends in MPI_Finalize. It sleeps until a message arrives, and altogether while no such operation is under way, a thread of the program waits in the library, or an operation calls functions of the program. While it exists, every call takes the lock of the process as with MPI_THREAD_MULTIPLE, and senders wake the thread by a system call.",
+                unit: "",
+                category: "coll",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::UserBasic,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_reproducible_sums",
+                description: "Whether sums of floating point numbers in reductions and scans (MPI_SUM on real and complex types but those of quadruple precision) depend on the numbers alone: on neither their order, the number of processes, nor the algorithm. The result is the sum of all contributions in 97 or more bits from the highest bit of the largest one on, rounded once: not a number if a contribution is or if both infinities are among them. What a process sums up by itself before the call is not covered. A number takes 40 bytes in messages. Takes effect with the next call. Must be equal in all processes of the job.",
+                unit: "",
+                category: "coll",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::UserBasic,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "coll_check",
-                description: "Whether the processes of a collective call first compare its operation, root and bytes, and the predefined operation and type of reductions. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data; a call needs two more messages for each process. Takes effect with the next call. Must be equal in all processes of the job; otherwise calls hang.",
+                description: "Whether the processes of a collective call, of any form and on any communicator, first compare its operation, root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of their own, between neighbours too. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data; a blocking call must meet a blocking one. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise calls hang.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,

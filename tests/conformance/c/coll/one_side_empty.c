@@ -1,5 +1,5 @@
-/* Blocks between neighbours of which only one side is empty are an error of the receiver and no hang; a graph whose edges
- * go one way has no neighbourhood collectives, in all of its processes. */
+/* Blocks between neighbours of which only one side is empty are an error of the receiver and no hang; a graph whose
+ * edges go one way has no neighbourhood collectives, in all of its processes. */
 #include "check.h"
 
 /* One block each way around a ring; those from the previous process are expected to have so many elements. */

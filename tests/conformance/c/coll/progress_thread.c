@@ -1,5 +1,5 @@
-/* With the control variable coll_progress_thread, operations that do not block move on while a process makes no call. The
- * thread has all signals blocked, uses no processor time while nothing is under way, does not call the program's
+/* With the control variable coll_progress_thread, operations that do not block move on while a process makes no call.
+ * The thread has all signals blocked, uses no processor time while nothing is under way, does not call the program's
  * functions, and has ended after MPI_Finalize. */
 #include "check.h"
 #include <dirent.h>

@@ -1,5 +1,5 @@
-/* A user's operation gets a valid handle of the datatype also when the program has freed the datatype while the operation
- * is under way, and while a persistent request of it exists. */
+/* A user's operation gets a valid handle of the datatype also when the program has freed the datatype while the
+ * operation is under way, and while a persistent request of it exists. */
 #include "check.h"
 #include <time.h>
 
