@@ -22,15 +22,15 @@ static void window(int rank, char *buffer, int size)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = {64 << 10, 1 << 20, 4 << 20};
-    static const int repeats[] = {40, 6, 2};
+    static const int sizes[] = {4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20};
+    static const int repeats[] = {300, 100, 40, 16, 6, 2};
     start(&argc, &argv);
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     floor_begin();
     char *buffer = malloc((size_t)WINDOW * LARGEST);
     memset(buffer, rank + 1, (size_t)WINDOW * LARGEST);
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < 6; s++) {
         double batch[BATCHES];
         for (int i = 0; i < repeats[s]; i++)
             window(rank, buffer, sizes[s]);

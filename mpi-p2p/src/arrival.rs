@@ -71,6 +71,11 @@ impl Core {
             return self.fault(from, "a malformed offer of a large message");
         }
         let offer = Offer::decode([0, 1, 2].map(|i| payload.word(i)), head.flags);
+        let ahead = head.a >> 32;
+        let head = &RecordHead { a: head.a & u64::from(u32::MAX), ..*head };
+        if ahead > 0 {
+            self.expect_ahead(from, head, ahead, offer.bytes);
+        }
         let Some(context) = self.contexts.get_mut(head.context) else {
             return self.keep_early(from, head, &payload);
         };
@@ -93,13 +98,17 @@ impl Core {
                     self.contexts.remove_if_idle(head.context);
                 }
                 self.requests.get_mut(request).expect("a posted receive is in its table").match_offer();
-                self.matched.push(Matched { from, token: head.b, offer, key, request });
+                let matched = Matched { from, token: head.b, offer, key, request };
+                match ahead {
+                    0 => self.matched.push(matched),
+                    _ => self.receive_ahead(matched, ahead),
+                }
             }
             None if self.direct.matches(head.context, key) => {
                 context.count_received(head.context, key.source, offer.bytes);
                 self.events.raise_matched(instruments, key, offer.bytes);
                 self.instruments.rendezvous_received.incr();
-                self.match_direct(head.context, from, head.b, offer, key);
+                self.match_direct(head, from, offer, (key, ahead));
             }
             None => {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, 0));

@@ -132,6 +132,13 @@ impl Reply {
         Reply { dest, head, payload: [0; 32], len: 0 }
     }
 
+    /// The request for the bytes from `at` to `wanted` of a message as fragments: the send that the token of that
+    /// process names, and the receive.
+    pub fn stream((dest, token): (u32, u64), receive: Handle, wanted: u64, at: u64) -> Reply {
+        let payload: [u8; 24] = wire::join([receive.0 as u64, wanted, at]);
+        Reply::about(dest, wire::STREAM, token).with(&payload)
+    }
+
     pub fn with(mut self, payload: &[u8]) -> Reply {
         self.payload[..payload.len()].copy_from_slice(payload);
         self.len = payload.len();

@@ -1,6 +1,9 @@
 //! The control variables of the engine (MPI-4.1, 15.3.6); a change takes effect with the next send or wait.
 
+use mpi_fabric::RecordHead;
+
 use crate::limits::{AS_PROCESS, CommLimit, ProcessLimit};
+use crate::wire;
 use mpi_t::Verbosity::TunerAll;
 
 mpi_t::cvars! {
@@ -25,6 +28,12 @@ mpi_t::cvars! {
         /// and 23 us, 1 MiB 53 either way, 4 MiB 328 and 231.)
         pub pipelined_limit: u64 = 1 << 20 => {
             name: "p2p_pipelined_limit", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
+        /// Most bytes of an offered message that go with the offer, through the sender's copy buffer, so that a receive
+        /// that waits takes them at once: of a blocking send that goes in fragments the first ones, of another send the
+        /// whole message or nothing. Data that no receive waits for is sent again later. 0: none go ahead. Processes of
+        /// several threads send none. Takes effect with the next send.
+        pub ahead_limit: u64 = 64 << 10 => {
+            name: "p2p_ahead_limit", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
         /// Longest queue of unexpected messages or of posted receives that is searched item by item; a longer one is
         /// hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and separate ones for its
         /// collective operations. Takes effect for a queue when an item is added to it, or when it is empty.
@@ -59,6 +68,16 @@ mpi_t::cvars! {
 }
 
 impl EngineSettings {
+    /// How many of the `bytes` bytes of an offered message go with the offer.
+    pub(crate) fn ahead_of(&self, head: &RecordHead, bytes: usize) -> usize {
+        let most = self.ahead_limit.get() as usize;
+        match head.flags & wire::PIPELINED != 0 {
+            true => bytes.min(most),
+            false if bytes <= most => bytes,
+            false => 0,
+        }
+    }
+
     /// Longest queue that is a list.
     #[inline(always)]
     pub(crate) fn list_limit(&self) -> usize {

@@ -6,6 +6,7 @@
 use mpi_core::{Handle, Status};
 use mpi_datatype::RecvBuf;
 use mpi_errors::Result;
+use mpi_fabric::RecordHead;
 
 use crate::chains::Key;
 use crate::core::{Core, State};
@@ -13,15 +14,23 @@ use crate::direct::Outcome;
 use crate::instruments::CommInstruments;
 use crate::message::Matched;
 use crate::request::{Request, Work};
+use crate::wire::Offer;
 
 impl Core {
-    /// Turns the direct receive into a request that the offer matches.
-    pub fn match_direct(&mut self, context: u32, from: u32, token: u64, offer: crate::wire::Offer, key: Key) {
+    /// Turns the direct receive into a request that the offer matches, unless all of the data goes ahead.
+    pub fn match_direct(&mut self, head: &RecordHead, from: u32, offer: Offer, (key, ahead): (Key, u64)) {
+        if offer.bytes == ahead && !mpi_t::any_callback_registered() {
+            return self.fill_direct_ahead(head, from, offer, key);
+        }
         let buffer = self.direct.leave();
         let work = Work::Matched { buffer };
-        match self.add_request(Request::waiting(context, work)) {
+        match self.add_request(Request::waiting(head.context, work)) {
             Ok(request) => {
-                self.matched.push(Matched { from, token, offer, key, request });
+                let matched = Matched { from, token: head.b, offer, key, request };
+                match ahead {
+                    0 => self.matched.push(matched),
+                    _ => self.receive_ahead(matched, ahead),
+                }
                 self.direct.outcome = Some(Outcome::Under(request));
             }
             Err(error) => self.direct.outcome = Some(Outcome::Received(Status::EMPTY, Some(error))),

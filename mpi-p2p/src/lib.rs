@@ -27,6 +27,7 @@
 //! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks, except
 //! those of generalized requests.
 
+mod ahead;
 mod arrival;
 mod arrivals;
 mod awaited;

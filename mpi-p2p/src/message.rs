@@ -94,6 +94,8 @@ pub(crate) struct Segmented {
     pub bytes: u64,
     pub got: u64,
     pub target: Target,
+    /// The segments are the beginning of an offered message, or all of it (`ahead`).
+    pub offered: bool,
 }
 
 /// Where the segments go.

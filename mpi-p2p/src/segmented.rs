@@ -29,7 +29,7 @@ impl Core {
             return self.fault(from, "the first part of a message that is none");
         }
         let target = self.match_segments(from, &head, bytes);
-        self.segmented.push(Segmented { from, head, bytes, got: 0, target });
+        self.segmented.push(Segmented { from, head, bytes, got: 0, target, offered: false });
         self.take_segment(self.segmented.len() - 1, payload);
     }
 
@@ -88,7 +88,7 @@ impl Core {
     fn take_segment(&mut self, at: usize, payload: Payload<'_>) {
         let message = &mut self.segmented[at];
         message.got += payload.len() as u64;
-        let (from, last) = (message.from, message.got == message.bytes);
+        let (from, offered, last) = (message.from, message.offered, message.got == message.bytes);
         match &mut message.target {
             Target::Direct => {
                 if self.direct.fill(&payload) {
@@ -97,7 +97,7 @@ impl Core {
             }
             Target::Receive(handle) => {
                 let handle = *handle;
-                if self.fill_receive(handle, from, &payload) {
+                if self.fill_receive(handle, (from, offered), &payload) {
                     self.segmented[at].target = Target::Nothing;
                 }
             }
@@ -116,8 +116,8 @@ impl Core {
         }
     }
 
-    /// Puts a segment into the buffer of a receive; whether the receive needs no more.
-    fn fill_receive(&mut self, handle: Handle, sender: u32, payload: &Payload<'_>) -> bool {
+    /// Puts a segment into the buffer of a receive; whether the receive needs no more. `offered`: of an offered message.
+    fn fill_receive(&mut self, handle: Handle, (sender, offered): (u32, bool), payload: &Payload<'_>) -> bool {
         let (wanted, got) = match self.requests.get_mut(handle).map(|request| &mut request.work) {
             Some(Work::Receiving { buffer, from, wanted, got }) if *from == sender => {
                 store_segment(buffer, *got, *wanted, payload);
@@ -126,13 +126,19 @@ impl Core {
             Some(Work::Discarding { from, wanted, got }) if *from == sender => (*wanted, got),
             _ => return true,
         };
-        *got = wanted.min(*got + payload.len() as u64);
-        let all = *got == wanted;
+        let before = *got;
+        *got = wanted.min(before + payload.len() as u64);
+        let (all, more) = (*got == wanted, *got - before);
+        if offered {
+            self.instruments.bytes_in_fragments.add(more);
+        }
         if self.requests.get(handle).is_some_and(|request| request.marks & WATCHED != 0) {
             self.update_metrics(handle);
         }
-        if all {
-            self.finish(handle);
+        match (all, offered) {
+            (true, true) => self.finish_rendezvous(handle),
+            (true, false) => self.finish(handle),
+            (false, _) => {}
         }
         all
     }

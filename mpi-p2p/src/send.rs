@@ -10,6 +10,7 @@ use mpi_datatype::SendBuf;
 use mpi_errors::Result;
 use mpi_fabric::{Endpoint, Full, RecordHead, RegionKey, Registration};
 
+use crate::ahead::push_offer;
 use crate::buffered::BufferOwner;
 use crate::context::unknown_context;
 use crate::copy_ways::ways_of;
@@ -254,7 +255,14 @@ impl Core {
                     (None, None) => (RegionKey::NONE, Registration::NONE),
                 };
                 head.flags = head.flags & (wire::FOR_SERVICE | wire::PIPELINED) | ways;
-                endpoint.push(dest, head, &Offer { bytes: data.bytes(), region, ways, pipelined: false }.encode())?;
+                let offer = Offer { bytes: data.bytes(), region, ways, pipelined: false }.encode();
+                let ahead = match data.contiguous() {
+                    Some(memory) if head.flags & wire::FOR_SERVICE == 0 && !self.lock.is_contended() => {
+                        (memory, self.settings.ahead_of(head, memory.len()))
+                    }
+                    _ => (&[][..], 0),
+                };
+                push_offer(endpoint, dest, head, &offer, ahead)?;
                 let data = std::mem::replace(data, Data::Owned(Vec::new()));
                 let _registration = (registration, table);
                 request.work = Work::Offered { data, dest, copiers: 0, over: false, _registration };

@@ -19,7 +19,7 @@ use crate::copy_ways::{Copied, SHARE_FROM, copied_in_runs};
 use crate::core::{Core, Reply};
 use crate::delivery::{truncated, unpack_payload};
 use crate::message::Matched;
-use crate::request::{Data, Request, WATCHED, Work, token};
+use crate::request::{Data, Request, WATCHED, Work};
 use crate::wire;
 
 /// Longest fragment between processes that share memory: the receiver unpacks one while the sender packs the next, and
@@ -82,8 +82,7 @@ impl Core {
             return;
         }
         request.work = Work::Receiving { buffer, from, wanted, got: 0 };
-        let payload: [u8; 16] = wire::join([token(handle), wanted]);
-        self.reply(endpoint, Reply::about(from, wire::STREAM, peer).with(&payload));
+        self.reply(endpoint, Reply::stream((from, peer), handle, wanted, 0));
     }
 
     /// Pushes a reply at once, or keeps it until there is room.
@@ -131,15 +130,16 @@ impl Core {
     /// The receiver requests fragments.
     pub fn stream_requested(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
         let handle = Handle(head.b as usize);
-        if payload.len() == 16
+        if payload.len() == 24
             && let Some(request) = self.requests.get_mut(handle)
             && let Work::Offered { data, dest, copiers: 0, .. } = &mut request.work
             && *dest == from
             && payload.word(1) <= data.bytes()
+            && payload.word(2) < payload.word(1)
         {
             let data = std::mem::replace(data, Data::Owned(Vec::new()));
-            let (peer, limit) = (payload.word(0), payload.word(1));
-            request.work = Work::Streaming { data, dest: from, peer, at: 0, limit };
+            let (peer, limit, at) = (payload.word(0), payload.word(1), payload.word(2));
+            request.work = Work::Streaming { data, dest: from, peer, at, limit };
             self.streams.push(handle);
         } else {
             self.fault(from, "a request for data that was not offered");

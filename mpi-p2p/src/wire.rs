@@ -11,11 +11,13 @@ use mpi_fabric::RegionKey;
 pub(crate) const EAGER: u8 = 1;
 /// As [`EAGER`], from a synchronous send: `b` is the sender's token, to be acknowledged when matched.
 pub(crate) const EAGER_SYNC: u8 = 2;
-/// Ready to send: `b` is the sender's token, the payload an [`Offer`].
+/// Ready to send: `b` is the sender's token, the payload an [`Offer`]. If the high half of `a` is not 0, so many bytes
+/// of the data follow at once, as [`SEGMENT`].
 pub(crate) const OFFER: u8 = 3;
 /// A synchronous message was matched: `b` is the sender's token.
 pub(crate) const ACK: u8 = 4;
-/// Send the data as fragments: `b` is the sender's token; payload: the receiver's token, bytes wanted.
+/// Send the data as fragments: `b` is the sender's token; payload: the receiver's token, bytes wanted, bytes that need
+/// not be sent.
 pub(crate) const STREAM: u8 = 5;
 /// Help to copy: `b` is the sender's token, the payload a [`Share`].
 pub(crate) const SHARE: u8 = 6;

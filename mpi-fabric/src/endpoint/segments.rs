@@ -67,29 +67,69 @@ impl Endpoint {
         payload: &[u8],
         segment: usize,
     ) -> Result<(), Full> {
-        let count = payload.len().div_ceil(segment);
+        let place = self.find_room(dest, payload.len().div_ceil(segment), payload.len())?;
+        self.write_segments(dest, place, first, rest, payload, segment);
+        Ok(())
+    }
+
+    /// As [`Self::push_segments`], behind a record `lead` with a payload of its own of one line at most. All parts of
+    /// `data` are of the kind `rest`.
+    pub fn push_ahead(
+        &mut self,
+        dest: u32,
+        (lead, payload): (&RecordHead, &[u8]),
+        rest: u8,
+        data: &[u8],
+        segment: usize,
+    ) -> Result<(), Full> {
+        let place = self.find_room(dest, data.len().div_ceil(segment) + 1, data.len())?;
+        let output = &mut self.outputs[dest as usize];
+        if !output.ring.try_push_line(lead, payload) {
+            return Err(Full);
+        }
+        output.notify(self.fenced, self.variables);
+        self.write_segments(dest, place, &RecordHead { kind: rest, ..RecordHead::default() }, rest, data, segment);
+        Ok(())
+    }
+
+    /// Finds room for so many lines in the ring to `dest`, and for so many bytes in the copy buffer.
+    fn find_room(&mut self, dest: u32, lines: usize, bytes: usize) -> Result<Place, Full> {
         // Neither the buffer nor the ring would ever have room for more.
-        if payload.len() > self.buffer.longest() || count.saturating_sub(1) * LINE > self.max_payload {
+        if bytes > self.buffer.longest() || lines.saturating_sub(1) * LINE > self.max_payload {
             return Err(Full);
         }
         let output = self.outputs.get_mut(dest as usize).filter(|output| output.local.is_some()).ok_or(Full)?;
         let streams = streams(output, self.settings);
         let area = if streams { FAR_AREA } else { usize::MAX };
-        if !output.ring.fits_lines(count) {
+        if !output.ring.fits_lines(lines) {
             // A single record of so many lines needs as much room.
-            self.make_room(dest, if count == 1 { 0 } else { (count - 1) * LINE })?;
+            self.make_room(dest, if lines == 1 { 0 } else { (lines - 1) * LINE })?;
         }
         let Endpoint { outputs, buffer, .. } = self;
         let has_read = |dest: u32, position| outputs[dest as usize].ring.has_read(position);
-        let start = buffer.find(payload.len(), area, has_read);
-        let output = &mut outputs[dest as usize];
-        let Some(start) = start else {
-            if self.rings.get().is_some_and(|rings| rings[dest as usize].used.is_watched()) {
-                // The next record is to make room itself, and so to store what is in use.
-                output.ring.limit(None);
+        match buffer.find(bytes, area, has_read) {
+            Some(start) => Ok(Place { start, streams }),
+            None => {
+                if self.rings.get().is_some_and(|rings| rings[dest as usize].used.is_watched()) {
+                    // The next record is to make room itself, and so to store what is in use.
+                    outputs[dest as usize].ring.limit(None);
+                }
+                Err(Full)
             }
-            return Err(Full);
-        };
+        }
+    }
+
+    /// Writes a payload to the place that was found, and appends its records.
+    fn write_segments(
+        &mut self,
+        dest: u32,
+        Place { start, streams }: Place,
+        first: &RecordHead,
+        rest: u8,
+        payload: &[u8],
+        segment: usize,
+    ) {
+        let output = &mut self.outputs[dest as usize];
         output.pushed_away = output.pushed_away.wrapping_add(1);
         if output.pushed_away.is_multiple_of(LOOKS) {
             output.ring.look();
@@ -100,12 +140,12 @@ impl Endpoint {
         let mut head = *first;
         for (i, part) in payload.chunks(segment).enumerate() {
             let offset = start + i * segment;
-            // SAFETY: the part was found free, so no receiver reads there; it has whole lines. The ring has room for
-            // `count` lines.
+            // SAFETY: the part was found free, so no receiver reads there; it has whole lines. The ring has room for a
+            // line for each part.
             unsafe {
                 match streams {
-                    true => copy_streaming(part.as_ptr(), buffer.at(offset), part.len()),
-                    false => std::ptr::copy_nonoverlapping(part.as_ptr(), buffer.at(offset), part.len()),
+                    true => copy_streaming(part.as_ptr(), self.buffer.at(offset), part.len()),
+                    false => std::ptr::copy_nonoverlapping(part.as_ptr(), self.buffer.at(offset), part.len()),
                 }
                 output.ring.push_away(&head, part.len(), offset);
             }
@@ -114,11 +154,16 @@ impl Endpoint {
             }
             head = RecordHead { kind: rest, a: ((i + 1) * segment) as u64, ..RecordHead::default() };
         }
-        buffer.taken(start, payload.len(), dest, output.ring.position());
-        if count > 1 {
+        self.buffer.taken(start, payload.len(), dest, output.ring.position());
+        if payload.len() > segment {
             output.notify(self.fenced, self.variables);
         }
         self.show_used(dest);
-        Ok(())
     }
+}
+
+/// Where a payload goes in the copy buffer, and how.
+struct Place {
+    start: usize,
+    streams: bool,
 }

@@ -224,7 +224,7 @@ fn a_send_that_was_freed_goes_away_when_its_copier_has_finished() {
 #[test]
 fn a_request_for_fragments_of_data_that_is_being_copied_is_a_fault() {
     let mut send = Send::begin();
-    let wanted: [u8; 16] = wire::join([1, BYTES as u64]);
+    let wanted: [u8; 24] = wire::join([1, BYTES as u64, 0]);
     send.copying.push(wire::STREAM, 0, send.token, &wanted);
     let engine = send.copying.engine.clone();
     let mut fault = None;

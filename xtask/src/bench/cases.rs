@@ -47,10 +47,12 @@ const LIMIT: Duration = Duration::from_secs(120);
 pub fn all() -> Vec<Case> {
     use Method::{LaunchTime, Printed};
     let mut all = vec![
-        case("latency", "latency", None, 2, Printed, "half round trip of 8 B to 8 KiB"),
+        case("latency", "latency", None, 2, Printed, "half round trip of 0 B to 8 KiB"),
+        case("latency-long", "latency", Some("long"), 2, Printed, "half round trip of 16 KiB to 4 MiB"),
         case("latency-multiple", "latency", Some("multiple"), 2, Printed, "the same at MPI_THREAD_MULTIPLE"),
-        case("bandwidth", "bandwidth", None, 2, Printed, "64 KiB to 4 MiB, window of 16"),
+        case("bandwidth", "bandwidth", None, 2, Printed, "4 KiB to 4 MiB, window of 16"),
         case("rate", "rate", None, 2, Printed, "8-byte messages a second, window of 64"),
+        case("rate-4", "rate", None, 5, Printed, "the same to 4 receivers in turn"),
         case("collective-2", "collective", None, 2, Printed, "barrier, bcast, allreduce on 2 ranks"),
         case("collective-4", "collective", None, 4, Printed, "barrier, bcast, allreduce on 4 ranks"),
         case("collectives-2", "collectives", None, 2, Printed, "every collective operation in every form on 2 ranks"),
