@@ -1,5 +1,5 @@
-/* Half round trip of a message, in microseconds: two ranks, blocking send and receive. Sizes: 0 bytes and the powers of two
- * from 8 bytes to 8 KiB; with the argument `long` those from 16 KiB to 4 MiB, with a number that one. */
+/* Half round trip of a message, in microseconds: two ranks, blocking send and receive. Sizes: 0 bytes and the powers of
+ * two from 8 bytes to 8 KiB; with the argument `long` those from 16 KiB to 4 MiB, with a number that one. */
 #include "floor.h"
 
 enum { LONGEST = 4 << 20 };

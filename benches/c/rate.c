@@ -1,5 +1,5 @@
-/* Message rate in millions a second: rank 0 starts a window of 64 MPI_Isend of 8 bytes, to the other ranks in turn, each of
- * which starts its share of MPI_Irecv; an empty message back from each ends the window. */
+/* Message rate in millions a second: rank 0 starts a window of 64 MPI_Isend of 8 bytes, to the other ranks in turn, and
+ * each of them its share of MPI_Irecv; an empty message back from each ends the window. */
 #include "floor.h"
 
 enum { WINDOW = 64 };

@@ -49,6 +49,7 @@ mod pages_on_demand;
 #[cfg(not(loom))]
 mod pieces;
 #[cfg(not(loom))]
+mod prefetching;
 mod rank_block;
 #[cfg(not(loom))]
 mod region;

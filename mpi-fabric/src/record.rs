@@ -6,6 +6,7 @@
 //! `b` mean is up to the protocol above.
 
 use crate::layout::LINE;
+use crate::prefetching;
 
 /// Bytes of a head.
 pub const HEAD_BYTES: usize = 32;
@@ -164,7 +165,7 @@ impl<'a> Payload<'a> {
         }
         let n = dst.len().min(self.len - at);
         // SAFETY: `at + n <= len`, readable by `new`'s contract; `dst` is private memory, so they do not overlap.
-        unsafe { copy_short(self.at.add(at), dst.as_mut_ptr(), n) };
+        unsafe { copy::<true>(self.at.add(at), dst.as_mut_ptr(), n) };
         n
     }
 
@@ -192,12 +193,25 @@ impl<'a> Payload<'a> {
 /// `src..src + n` is readable, `dst..dst + n` writable, and they do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_short(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { copy::<false>(src, dst, n) };
+}
+
+/// As [`copy_short`]; `FOREIGN`: another core has written the bytes.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn copy<const FOREIGN: bool>(src: *const u8, dst: *mut u8, n: usize) {
     // SAFETY: in all branches every access lies in `0..n` of both, by the branch's condition; unaligned on purpose.
     unsafe {
         if n == 8 {
             dst.cast::<u64>().write_unaligned(src.cast::<u64>().read_unaligned());
         } else if n > 32 {
-            std::ptr::copy_nonoverlapping(src, dst, n);
+            match FOREIGN && n >= prefetching::LEAST {
+                true => prefetching::copy_prefetching(src, dst, n),
+                false => std::ptr::copy_nonoverlapping(src, dst, n),
+            }
         } else if n >= 16 {
             let (first, last) = (src.cast::<u128>().read_unaligned(), src.add(n - 16).cast::<u128>().read_unaligned());
             dst.cast::<u128>().write_unaligned(first);

@@ -14,21 +14,7 @@ use crate::layout::LINE;
 /// aligned to a line. The bytes behind `len` in the last line get undefined values.
 #[cfg(target_arch = "x86_64")]
 pub(crate) unsafe fn copy_streaming(src: *const u8, dst: *mut u8, len: usize) {
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
-
-    /// # Safety
-    /// 64 bytes at `src` are readable, and at `dst` writable; `dst` is aligned to 16.
-    #[inline(always)]
-    unsafe fn line(src: *const u8, dst: *mut u8) {
-        let (src, dst) = (src.cast::<__m128i>(), dst.cast::<__m128i>());
-        // SAFETY: the caller's promise; every x86-64 processor has these instructions.
-        unsafe {
-            let parts = [0, 1, 2, 3].map(|i| _mm_loadu_si128(src.add(i)));
-            for (i, part) in parts.into_iter().enumerate() {
-                _mm_stream_si128(dst.add(i), part);
-            }
-        }
-    }
+    use std::arch::x86_64::_mm_sfence;
 
     debug_assert!((dst as usize).is_multiple_of(LINE));
     let whole = len / LINE * LINE;
@@ -36,15 +22,58 @@ pub(crate) unsafe fn copy_streaming(src: *const u8, dst: *mut u8, len: usize) {
     // room for whole lines. The fence orders the streaming stores before every later store (they are ordered with
     // nothing otherwise).
     unsafe {
-        for at in (0..whole).step_by(LINE) {
-            line(src.add(at), dst.add(at));
-        }
+        lines(src, dst, whole);
         if whole < len {
             let mut rest = [0; LINE];
             std::ptr::copy_nonoverlapping(src.add(whole), rest.as_mut_ptr(), len - whole);
-            line(rest.as_ptr(), dst.add(whole));
+            lines(rest.as_ptr(), dst.add(whole), LINE);
         }
         _mm_sfence();
+    }
+}
+
+/// Copies whole lines, with the widest stores that the processor has.
+///
+/// # Safety
+/// `bytes` bytes, a multiple of a line, are readable at `src`, and writable at `dst`, which is aligned to a line.
+#[cfg(target_arch = "x86_64")]
+unsafe fn lines(src: *const u8, dst: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise; the processor has the instructions, as just found.
+    unsafe {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            lines_of_64(src, dst, bytes);
+        } else {
+            lines_of_16(src, dst, bytes);
+        }
+    }
+}
+
+/// # Safety
+/// As [`lines`]; the processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn lines_of_64(src: *const u8, dst: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_stream_si512};
+    for at in (0..bytes).step_by(LINE) {
+        // SAFETY: inside both, by the caller's promise.
+        unsafe { _mm512_stream_si512(dst.add(at).cast(), _mm512_loadu_si512(src.add(at).cast())) };
+    }
+}
+
+/// # Safety
+/// As [`lines`]. Every x86-64 processor has these instructions.
+#[cfg(target_arch = "x86_64")]
+unsafe fn lines_of_16(src: *const u8, dst: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+    for at in (0..bytes).step_by(LINE) {
+        // SAFETY: inside both, by the caller's promise.
+        unsafe {
+            let (src, dst) = (src.add(at).cast::<__m128i>(), dst.add(at).cast::<__m128i>());
+            let parts = [0, 1, 2, 3].map(|i| _mm_loadu_si128(src.add(i)));
+            for (i, part) in parts.into_iter().enumerate() {
+                _mm_stream_si128(dst.add(i), part);
+            }
+        }
     }
 }
 

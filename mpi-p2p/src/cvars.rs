@@ -23,10 +23,11 @@ mpi_t::cvars! {
             name: "p2p_copy_runs_from", unit: "bytes", category: "p2p.protocol", scope: Local,
             range: 1..=1 << 30, verbosity: TunerAll },
         /// Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time,
-        /// where the kernel could copy it too: between processes of one thread on cores that share a cache. 0: the kernel
-        /// copies all of them. Takes effect with the next send. (Measured between such cores, fragments and kernel: 256 KiB 15
-        /// and 23 us, 1 MiB 53 either way, 4 MiB 328 and 231.)
-        pub pipelined_limit: u64 = 1 << 20 => {
+        /// where the kernel could copy it too: between processes of one thread. 0: the kernel copies all of them. Takes
+        /// effect with the next send. (Measured, half round trips by fragments and by the kernel: between cores that share
+        /// a cache 256 KiB 10 and 23 us, 4 MiB 155 and 246 us, 64 MiB 15 and 10 ms; between others 256 KiB 24 and 70 us,
+        /// 4 MiB 405 and 861 us.)
+        pub pipelined_limit: u64 = 16 << 20 => {
             name: "p2p_pipelined_limit", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
         /// Most bytes of an offered message that go with the offer, through the sender's copy buffer, so that a receive
         /// that waits takes them at once: of a blocking send that goes in fragments the first ones, of another send the

@@ -176,7 +176,7 @@ impl State {
                 if !eager
                     && !core.lock.is_contended()
                     && bytes <= core.settings.pipelined_limit.get()
-                    && self.endpoint.prefers_segments(world) =>
+                    && self.endpoint.shares_memory(world) =>
             {
                 wire::PIPELINED
             }

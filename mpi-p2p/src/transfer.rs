@@ -22,9 +22,11 @@ use crate::message::Matched;
 use crate::request::{Data, Request, WATCHED, Work};
 use crate::wire;
 
-/// Longest fragment between processes that share memory: the receiver unpacks one while the sender packs the next, and
-/// the ring holds several.
-const FRAGMENT_MAX: u64 = 16 << 10;
+/// Longest fragment between processes that share memory: the receiver unpacks one while the sender packs the next. Shorter
+/// where another thread may need the lock.
+const FRAGMENT_MAX: u64 = 32 << 10;
+/// See [`FRAGMENT_MAX`].
+const SHORT_FRAGMENT_MAX: u64 = 16 << 10;
 /// Most fragments of one message that are sent while the lock is held.
 const FRAGMENTS_AT_ONCE: u32 = 8;
 
@@ -189,6 +191,7 @@ impl Core {
     /// one pass, because a network has room for all.
     pub fn feed_streams(&mut self, endpoint: &mut Endpoint) {
         let longest = endpoint.max_payload() as u64;
+        let shared = longest.min(if self.lock.is_contended() { SHORT_FRAGMENT_MAX } else { FRAGMENT_MAX });
         let mut at = 0;
         while at < self.streams.len() {
             let handle = self.streams[at];
@@ -199,7 +202,7 @@ impl Core {
                 continue;
             };
             let watched = *marks & WATCHED != 0;
-            let most = if endpoint.shares_memory(*dest) { longest.min(FRAGMENT_MAX) } else { longest };
+            let most = if endpoint.shares_memory(*dest) { shared } else { longest };
             for _ in 0..FRAGMENTS_AT_ONCE {
                 if *sent == *limit {
                     break;

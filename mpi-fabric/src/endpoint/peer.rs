@@ -25,8 +25,6 @@ pub(super) struct Output {
     /// The peer's place in the job memory; `None` if the network connects it.
     pub(super) local: Option<u32>,
     pub(super) process: PeerProcess,
-    /// How often `prefers_segments` was called.
-    pub(super) asked: u32,
     /// Payloads that went through the copy buffer.
     pub(super) pushed_away: u32,
 }
@@ -45,7 +43,6 @@ impl Output {
             futex: NonNull::from(block.futex()),
             local: Some(to),
             process: PeerProcess::default(),
-            asked: 0,
             pushed_away: 0,
         }
     }

@@ -25,6 +25,16 @@ static unsigned long long together(MPI_T_pvar_handle handle)
     return all;
 }
 
+static void set_bytes(const char *name, unsigned long long bytes)
+{
+    MPI_T_cvar_handle handle;
+    int index = -1, count;
+    ok(MPI_T_cvar_get_index(name, &index));
+    ok(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+    ok(MPI_T_cvar_write(handle, &bytes));
+    ok(MPI_T_cvar_handle_free(&handle));
+}
+
 static void copies(int fragments)
 {
     MPI_T_pvar_handle copied = of_process("p2p_bytes_copied", MPI_T_PVAR_CLASS_AGGREGATE);
@@ -47,16 +57,6 @@ static void copies(int fragments)
     check_equal(parts + whole, all);
     if (fragments)
         check_equal(whole, 0);
-}
-
-static void set_bytes(const char *name, unsigned long long bytes)
-{
-    MPI_T_cvar_handle handle;
-    int index = -1, count;
-    ok(MPI_T_cvar_get_index(name, &index));
-    ok(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
-    ok(MPI_T_cvar_write(handle, &bytes));
-    ok(MPI_T_cvar_handle_free(&handle));
 }
 
 /* Types with gaps: with long pieces, and with shorter ones on one side where p2p_copy_runs_from permits it, data is
@@ -236,7 +236,15 @@ int main(int argc, char **argv)
     return_errors();
     ok(MPI_T_pvar_session_create(&session));
     MPI_T_pvar_handle peers = of_process("fabric_connections", MPI_T_PVAR_CLASS_COUNTER);
-    copies(argc > 1);
+    /* With all and with none of the data ahead of the answer, in fragments and without, as far as that can be chosen. */
+    const unsigned long long ahead[] = {64 << 10, 0, 1 << 20}, pipelined[] = {16 << 20, 0};
+    for (int i = 0; i < 6; i++) {
+        set_bytes("p2p_ahead_limit", ahead[i % 3]);
+        set_bytes("p2p_pipelined_limit", pipelined[i / 3]);
+        copies(argc > 1);
+    }
+    set_bytes("p2p_ahead_limit", ahead[0]);
+    set_bytes("p2p_pipelined_limit", pipelined[0]);
     gaps(argc > 1);
     if (size == 2)
         slots(argc > 1);
