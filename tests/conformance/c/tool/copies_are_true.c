@@ -236,7 +236,7 @@ int main(int argc, char **argv)
     return_errors();
     ok(MPI_T_pvar_session_create(&session));
     MPI_T_pvar_handle peers = of_process("fabric_connections", MPI_T_PVAR_CLASS_COUNTER);
-    /* With all and with none of the data ahead of the answer, in fragments and without, as far as that can be chosen. */
+    /* With all and with none of the data ahead of the answer, in fragments and without, as far as that can be set. */
     const unsigned long long ahead[] = {64 << 10, 0, 1 << 20}, pipelined[] = {16 << 20, 0};
     for (int i = 0; i < 6; i++) {
         set_bytes("p2p_ahead_limit", ahead[i % 3]);
