@@ -380,9 +380,9 @@ impl Collectives {
     #[inline(never)]
     pub(crate) fn compare(&self, comm: &Comm, agreement: &Agreement) -> Result<()> {
         let (link, local) = (self.link(comm, CHECK), comm.local().collective_context());
-        let mut run = Run::new(link, local, Memory::new(Buffers::Absent, Buffers::Absent), None);
-        agreement.steps(&mut run)?;
-        run.end()
+        let mut run = Run::new(link, local, Memory::new(Buffers::Absent, Buffers::Absent), None, None);
+        let result = agreement.steps(&mut run);
+        run.end(result, false)
     }
 }
 

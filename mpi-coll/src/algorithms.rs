@@ -68,6 +68,7 @@ static ALGORITHMS: EnumDef = EnumDef {
         (Algorithm::Split as i32, "split among all"),
         (Algorithm::Direct as i32, "all with all"),
         (Algorithm::Ring as i32, "around a ring"),
+        (Algorithm::Shared as i32, "shared memory"),
     ],
 };
 const NONE: i32 = -1;

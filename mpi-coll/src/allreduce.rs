@@ -16,6 +16,7 @@ use crate::op::{Op, Reducer};
 use crate::plan::Plan;
 use crate::reducing::{Reducing, copy_unless_same};
 use crate::shape::Shape;
+use crate::shared::SHORT_SUM;
 use crate::steps::{OTHER, Span, Steps, Team};
 use crate::terms::Terms;
 use crate::{Collectives, Reduction, split};
@@ -41,12 +42,13 @@ impl Collectives {
         guard: Guard<'a>,
         comm: &'a Comm,
         send: Option<SendBuf<'_>>,
-        recv: RecvBuf<'_>,
+        mut recv: RecvBuf<'_>,
         what: &Reduction<'_>,
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
         let (bytes, binning) = (recv.bytes(), self.binning(what));
         let combined = binning.map_or(bytes, |binning| binning.size().saturating_mul(what.count));
+        let guard = self.meet(comm, guard)?;
         let (calling, guard) = self.begin_with(guard, comm, (CollOp::Allreduce, combined), |it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);
@@ -54,6 +56,16 @@ impl Collectives {
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Allreduce, bytes).reducing(what))?;
         let link = self.link(comm, CollOp::Allreduce.tag());
         let plan = calling.plan;
+        if plan.shared() && binning.is_none() {
+            drop(guard);
+            if bytes <= SHORT_SUM
+                && what.is_direct()
+                && let Some(result) = self.shared_allreduce(comm, send.as_ref(), &mut recv, &reducer, what.count)
+            {
+                return result;
+            }
+            return self.allreduce_of_many(comm, send, recv, what, plan);
+        }
         let short = bytes <= PAIR_BYTES as u64 && !plan.split(bytes);
         if link.size == 2 && short && binning.is_none() && what.datatype.is_contiguous() {
             return pair(link, guard, send, recv, &reducer, what.count);

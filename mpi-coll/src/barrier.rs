@@ -6,6 +6,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
+use crate::call::CollCall;
 use crate::coll_op::CollOp;
 use crate::memory::{Buffers, Memory};
 use crate::plan::Plan;
@@ -23,6 +24,7 @@ impl Collectives {
     /// As [`Collectives::barrier`], for a caller that has the process lock, which it releases.
     #[inline]
     pub fn barrier_with<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm) -> Result<()> {
+        let guard = self.meet(comm, guard)?;
         let (calling, guard) = self.begin_with(guard, comm, (CollOp::Barrier, 0), |it| it.barrier_calls.incr());
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Barrier, 0))?;
         self.wait_for_all(comm, guard, calling.plan)
@@ -35,6 +37,13 @@ impl Collectives {
 
     #[inline]
     fn wait_for_all(&self, comm: &Comm, guard: Guard<'_>, plan: Plan) -> Result<()> {
+        if plan.shared() {
+            drop(guard);
+            return match self.shared_barrier(comm) {
+                Some(result) => result,
+                None => self.block_alone(comm, CollCall::new(CollOp::Barrier, Buffers::Absent, Buffers::Absent)),
+            };
+        }
         let link = self.link(comm, CollOp::Barrier.tag());
         match link.size {
             1 => Ok(()),
@@ -45,9 +54,9 @@ impl Collectives {
             }
             _ => {
                 drop(guard);
-                let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::Absent), None);
-                steps(&mut run, Team { rank: link.rank, size: link.size }, plan.flat())?;
-                run.end()
+                let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::Absent), None, None);
+                let result = steps(&mut run, Team { rank: link.rank, size: link.size }, plan.flat());
+                run.end(result, false)
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::plan::{Plan, SHORT};
 use crate::ring;
 use crate::run::Run;
 use crate::shape::{Root, Shape};
+use crate::shared::CHUNK;
 use crate::steps::{Place, Span, Steps, Team};
 use crate::terms::Terms;
 
@@ -25,13 +26,29 @@ impl Collectives {
 
     /// As [`Collectives::bcast`], for a caller that has the process lock, which it releases.
     #[inline]
-    pub fn bcast_with<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
+    pub fn bcast_with<'a>(
+        &'a self,
+        guard: Guard<'a>,
+        comm: &'a Comm,
+        mut buffer: RecvBuf<'_>,
+        root: u32,
+    ) -> Result<()> {
         let bytes = buffer.bytes();
+        let guard = self.meet(comm, guard)?;
         let (calling, guard) = self.begin_with(guard, comm, (CollOp::Bcast, bytes), |it| {
             it.bcast_calls.incr();
             it.bcast_bytes.add(bytes);
         });
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Bcast, bytes).root(Root::Rank(root)))?;
+        if calling.plan.shared() {
+            drop(guard);
+            if bytes <= calling.plan.longest().min(CHUNK)
+                && let Some(result) = self.shared_bcast(comm, &mut buffer, root)
+            {
+                return result;
+            }
+            return self.bcast_by_steps(comm, buffer, root);
+        }
         if comm.size() == 1 || bytes == 0 {
             return Ok(());
         }
@@ -44,10 +61,10 @@ impl Collectives {
         }
         drop(guard);
         let plan = calling.plan;
-        let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::one(buffer)), None);
+        let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::one(buffer)), None, None);
         let data = Span { place: Place::Recv, piece: 0, at: 0, bytes };
-        planned(&mut run, Team { rank: link.rank, size: link.size }, data, root, plan)?;
-        run.end()
+        let result = planned(&mut run, Team { rank: link.rank, size: link.size }, data, root, plan);
+        run.end(result, false)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::memory::{Buffers, Layout, Memory};
 use crate::op::Binning;
 use crate::run::Run;
 use crate::shape::{Combining, Neighbours, Root, Shape};
+use crate::shared::{Heading, is_mutual};
 use crate::steps::Team;
 use crate::{Collectives, Form, Reduction};
 
@@ -83,7 +84,7 @@ impl Collectives {
                 let native = memory.recv_is_native();
                 let plain = what.datatype.size();
                 let size = self.binning(what).map_or(plain, |binning| binning.size());
-                Some(Combining { size, plain, count: what.count, commutative, native })
+                Some(Combining { size, plain, count: what.count, commutative, native, direct: what.is_direct() })
             }
         };
         let memory = memory.binned(reduction.and_then(|what| self.binning(what)));
@@ -98,6 +99,7 @@ impl Collectives {
             root,
             plan: self.plan(comm, which),
             bytes: amounts.plan,
+            matching: amounts.matching,
             send,
             recv,
             counts,
@@ -122,6 +124,7 @@ impl Collectives {
 
     /// As [`Collectives::block`], for a caller that has the process lock, which it releases.
     pub fn block_with<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm, call: CollCall<'_, '_>) -> Result<()> {
+        let guard = self.meet(comm, guard)?;
         let Prepared { shape, memory, reduction, counted, matching } = self.prepare(comm, call)?;
         let which = shape.which;
         let (_calling, guard) = self.begin_with(guard, comm, (which, shape.bytes), |it| {
@@ -131,6 +134,18 @@ impl Collectives {
         if self.settings.check.get() {
             self.compare(comm, &Agreement::of(&shape, terms(&shape, reduction, matching)))?;
         }
+        self.carry_out(comm, &shape, memory, reduction)
+    }
+
+    /// The steps of a broadcast that has begun.
+    pub(crate) fn bcast_by_steps(&self, comm: &Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
+        let call = CollCall::new(CollOp::Bcast, Buffers::Absent, Buffers::one(buffer));
+        self.block_alone(comm, call.rooted(Root::Rank(root)))
+    }
+
+    /// As [`Collectives::block`], for a part of another call, which counts.
+    pub(crate) fn block_alone(&self, comm: &Comm, call: CollCall<'_, '_>) -> Result<()> {
+        let Prepared { shape, memory, reduction, .. } = self.prepare(comm, call)?;
         self.carry_out(comm, &shape, memory, reduction)
     }
 
@@ -145,9 +160,11 @@ impl Collectives {
         let link = self.link(comm, shape.which.tag());
         let local = comm.local().collective_context();
         let reducer = reduction.map(|what| what.op.on(what.datatype, what.handle)).transpose()?;
-        let mut run = Run::new(link, local, memory, reduction.zip(reducer.as_ref()));
-        shape.steps(&mut run)?;
-        run.end()
+        let heading = Heading::new(shape.which, shape.matching);
+        let turns = if shape.plan.shared() { self.turns(comm, heading) } else { None };
+        let mut run = Run::new(link, local, memory, reduction.zip(reducer.as_ref()), turns);
+        let result = shape.steps(&mut run);
+        run.end(result, is_mutual(shape.which, shape.team.size))
     }
 }
 

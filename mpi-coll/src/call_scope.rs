@@ -28,7 +28,8 @@ mpi_t::events! {
     /// gather, 5 scatter, 6 allgather, 7 alltoall, 8 gatherv, 9 scatterv, 10 allgatherv, 11 alltoallv, 12 alltoallw, 13
     /// reduce_scatter, 14 reduce_scatter_block, 15 scan, 16 exscan, and of neighbours 17 allgather, 18 allgatherv, 19
     /// alltoall, 20 alltoallv, 21 alltoallw; algorithms 0 alone, 1 two processes directly, 2 through one process,
-    /// 3 tree, 4 split among all, 5 all with all, 6 around a ring.
+    /// 3 tree, 4 split among all, 5 all with all, 6 around a ring, 7
+    /// shared memory.
     pub struct CollEvents: Comm, from: SOURCE {
         /// A collective call began, or an operation that does not block was started: its operation and algorithm by
         /// number, and the bytes by which the algorithm was chosen.

@@ -116,6 +116,12 @@ impl CollOp {
         self as i32 >= CollOp::NeighborAllgather as i32
     }
 
+    /// Whether its data may go through memory that the processes share (`shared`).
+    pub(crate) const fn can_share(self) -> bool {
+        use CollOp::*;
+        matches!(self, Barrier | Bcast | Reduce | Allreduce | Gather | Scatter | Allgather | Alltoall)
+    }
+
     /// The tag of the messages of blocking calls: a process is in one at a time on a communicator, and messages between
     /// two processes keep their order, so that calls of one operation need no numbers.
     pub(crate) const fn tag(self) -> i32 {

@@ -15,6 +15,9 @@ impl Shape<'_> {
         if self.inter {
             return inter::steps(self, steps);
         }
+        if self.plan.shared() {
+            return self.shared_steps(steps);
+        }
         match self.which {
             CollOp::Barrier => barrier::steps(steps, self.team, self.plan.flat()),
             CollOp::Bcast => bcast::steps(self, steps),

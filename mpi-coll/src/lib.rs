@@ -11,6 +11,7 @@
 //! - `call`: a call of any operation. `link`: messages of a blocking call. `missing_buffer`: errors about absent buffers.
 //! - `scratch`: aligned memory. `split`: long reductions, split among all. `ring`: long exchanges of many processes.
 //! - `agreement`, `terms`: checks that the processes of a call make the same call.
+//! - `shared`: collectives through flags and slots in shared memory.
 //! - `plan`: the choice of an algorithm by size and number of processes.
 //! - `algorithms`: variables of the algorithms chosen.
 //! - `coll_op`: the operations by number. `call_scope`: states, times and events of a call.
@@ -54,6 +55,7 @@ mod schedule;
 mod scratch;
 mod settings;
 mod shape;
+mod shared;
 mod split;
 mod start;
 mod steps;
@@ -114,6 +116,14 @@ pub struct Reduction<'a> {
     pub handle: usize,
     /// Number of elements that each process contributes.
     pub count: u64,
+}
+
+impl Reduction<'_> {
+    /// Whether elements may be combined where another process published them: predefined ones without gaps. The program's
+    /// functions get memory of this process alone.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.op.builtin().is_some() && self.datatype.is_contiguous()
+    }
 }
 
 impl Collectives {
@@ -181,6 +191,7 @@ impl Collectives {
 
     #[inline(always)]
     fn plan(&self, comm: &Comm, which: CollOp) -> Plan {
-        Plan::new(which, comm.size(), self.crowded, self.settings)
+        let longest = comm.channels().map_or(0, |channels| channels.blocking.longest());
+        Plan::new(which, comm.size(), self.crowded, self.settings, longest as u64)
     }
 }

@@ -156,4 +156,4 @@ fn of_collective(error: Error) -> Error {
     }
 }
 
-const SAME_COUNTS: &str = "Give counts and datatypes that match on all processes of the communicator.";
+pub(crate) const SAME_COUNTS: &str = "Give counts and datatypes that match on all processes of the communicator.";

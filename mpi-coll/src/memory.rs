@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::op::{Binning, Reducer};
 use crate::scratch::Scratch;
-use crate::steps::{AREAS, Place, Span};
+use crate::steps::{AREAS, OTHER, Place, Span};
 
 /// The buffers of one side of a call.
 #[derive(Debug)]
@@ -231,6 +231,31 @@ impl<'b> Memory<'b> {
         // SAFETY: both are borrowed as long as `self` is, and steps name different memory (`Steps`).
         let from = unsafe { self.source(from, datatype).detach() };
         (from, self.target(into, datatype))
+    }
+
+    /// Combines elements that another process published: `into = data op into`. Unless that is possible where they are
+    /// (`direct`), they are copied to the area [`OTHER`] first.
+    pub fn fold(
+        &mut self,
+        data: &[u8],
+        into: Span,
+        datatype: &Datatype,
+        reducer: &Reducer<'_>,
+        direct: bool,
+    ) -> Result<()> {
+        if !direct {
+            let other = Span { place: Place::Work(OTHER), piece: 0, at: 0, bytes: into.bytes };
+            self.target(other, Some(datatype)).unpack(0, data);
+            return self.combine(other, into, datatype, reducer);
+        }
+        let count = into.bytes / datatype.size().max(1);
+        match self.target(into, Some(datatype)).native_mut() {
+            Some(into) => {
+                reducer.apply(data, into, count);
+                Ok(())
+            }
+            None => Err(Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")),
+        }
     }
 
     /// Combines elements: `into = from op into`.

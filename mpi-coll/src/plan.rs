@@ -32,11 +32,18 @@ pub(crate) enum Algorithm {
     Direct = 5,
     /// Around a ring.
     Ring = 6,
+    /// Through memory that all processes share.
+    Shared = 7,
 }
 
 impl Algorithm {
     /// The number of algorithms; they are numbered from 0.
-    pub const COUNT: usize = Algorithm::Ring as usize + 1;
+    pub const COUNT: usize = Algorithm::Shared as usize + 1;
+}
+
+/// Whether a call without bytes, as counted, has nothing to do in any process.
+const fn has_data(which: CollOp) -> bool {
+    !matches!(which, CollOp::Barrier | CollOp::Gatherv | CollOp::Scatterv | CollOp::Alltoallv | CollOp::Alltoallw)
 }
 
 /// The choices for one call.
@@ -49,11 +56,13 @@ pub(crate) struct Plan {
     allgather_limit: u64,
     ring_from: u32,
     alltoall_limit: u64,
+    /// Most bytes of a publication in the communicator's channel; 0: messages.
+    longest: u64,
 }
 
 impl Plan {
     #[inline(always)] // the operation is a constant in every caller, and unused choices are not computed
-    pub fn new(which: CollOp, size: u32, crowded: bool, settings: &CollSettings) -> Plan {
+    pub fn new(which: CollOp, size: u32, crowded: bool, settings: &CollSettings, longest: u64) -> Plan {
         let own = match which {
             CollOp::Barrier => settings.barrier_shape.get(),
             CollOp::Bcast => settings.bcast_shape.get(),
@@ -73,7 +82,28 @@ impl Plan {
         let allgather_limit = if which == CollOp::Allgather { settings.allgather_limit.get() } else { 0 };
         let ring_from = settings.ring_from.get();
         let alltoall_limit = if which == CollOp::Alltoall { settings.alltoall_limit.get() } else { 0 };
-        Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit }
+        // Reproducible sums are computed from messages of their own form.
+        let reproduces = matches!(which, CollOp::Reduce | CollOp::Allreduce) && settings.reproducible_sums.get();
+        let shares = shape == AUTO && which.can_share() && settings.shared.get() && !reproduces;
+        let longest = if shares { longest } else { 0 };
+        Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit, longest }
+    }
+
+    /// Whether the call goes through the communicator's channel.
+    #[inline(always)]
+    pub fn shared(&self) -> bool {
+        self.longest != 0
+    }
+
+    /// Most bytes that a process publishes at once.
+    #[inline]
+    pub fn longest(&self) -> u64 {
+        self.longest
+    }
+
+    /// The same plan for a channel in which publications have so many bytes at most; 0: there is none.
+    pub fn with_longest(self, longest: usize) -> Plan {
+        Plan { longest: if self.shared() { longest as u64 } else { 0 }, ..self }
     }
 
     /// The algorithm of a call of this operation with this many bytes, as counted.
@@ -82,11 +112,12 @@ impl Plan {
         match which {
             _ if which.is_of_neighbours() => Algorithm::Direct,
             _ if self.size == 1 => Algorithm::Alone,
+            _ if bytes == 0 && has_data(which) => Algorithm::Alone,
+            _ if self.shared() => Algorithm::Shared,
             // Their bytes differ between processes.
             CollOp::Gatherv | CollOp::Scatterv => Algorithm::Flat,
             CollOp::Alltoallv | CollOp::Alltoallw if self.in_ring() => Algorithm::Ring,
             CollOp::Alltoallv | CollOp::Alltoallw => Algorithm::Direct,
-            _ if bytes == 0 && which != CollOp::Barrier => Algorithm::Alone,
             CollOp::Reduce | CollOp::Allreduce | CollOp::ReduceScatter | CollOp::ReduceScatterBlock
                 if self.split(bytes) =>
             {

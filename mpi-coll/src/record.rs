@@ -36,10 +36,38 @@ pub(crate) enum Step {
         into: Span,
     },
     Check(Check),
+    /// Waits for room for a publication in the communicator's channel.
+    Reserve {
+        bytes: u64,
+    },
+    Put {
+        at: u64,
+        from: Span,
+    },
+    Publish,
+    Fetch {
+        source: u32,
+        at: u64,
+        into: Span,
+    },
+    Fold {
+        source: u32,
+        at: u64,
+        into: Span,
+    },
+    EndTurn,
     /// Waits for the receives that were started.
     Received,
     /// Waits for everything that was started.
     Round,
+}
+
+impl Step {
+    /// Whether it is one of a communicator's channel.
+    pub fn uses_channel(self) -> bool {
+        use Step::*;
+        matches!(self, Reserve { .. } | Put { .. } | Publish | Fetch { .. } | Fold { .. } | EndTurn)
+    }
 }
 
 /// The sink that keeps steps.
@@ -99,6 +127,30 @@ impl Steps for Record<'_> {
             Some(Step::Round) | None => Ok(()),
             Some(_) => self.add(Step::Round),
         }
+    }
+
+    fn reserve(&mut self, bytes: u64) -> Result<()> {
+        self.add(Step::Reserve { bytes })
+    }
+
+    fn put(&mut self, at: u64, from: Span) -> Result<()> {
+        self.add(Step::Put { at, from })
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        self.add(Step::Publish)
+    }
+
+    fn fetch(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
+        self.add(Step::Fetch { source, at, into })
+    }
+
+    fn fold(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
+        self.add(Step::Fold { source, at, into })
+    }
+
+    fn end_turn(&mut self) -> Result<()> {
+        self.add(Step::EndTurn)
     }
 
     fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {

@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::missing_buffer::copy_own;
 use crate::op::Reducer;
 use crate::plan::SHORT;
+use crate::shared::{Turns, no_channel, put_into};
 use crate::steps::{Check, Side, Span, Steps};
 
 /// The sink of a blocking call.
@@ -30,6 +31,8 @@ pub(crate) struct Run<'c, 'b> {
     reduction: Option<(&'c Reduction<'c>, &'c Reducer<'c>)>,
     outcome: Outcome,
     memory: Memory<'b>,
+    /// Its turns in the communicator's channel, if it goes that way.
+    turns: Option<Turns<'c>>,
 }
 
 impl<'c, 'b> Run<'c, 'b> {
@@ -40,16 +43,28 @@ impl<'c, 'b> Run<'c, 'b> {
         local: u32,
         memory: Memory<'b>,
         reduction: Option<(&'c Reduction<'c>, &'c Reducer<'c>)>,
+        turns: Option<Turns<'c>>,
     ) -> Run<'c, 'b> {
         let (held, outcome) = (SmallVec::new(), Outcome::default());
-        Run { pending: None, posted: false, held, link, local, reduction, outcome, memory }
+        Run { pending: None, posted: false, held, link, local, reduction, outcome, memory, turns }
     }
 
-    /// Waits for what is under way, and returns the result of the call.
+    /// Waits for what is under way after the steps, which had this result, and returns the result of the call. `mutual`:
+    /// as for the end of an operation in a channel.
     #[inline]
-    pub fn end(mut self) -> Result<()> {
+    pub fn end(mut self, steps: Result<()>, mutual: bool) -> Result<()> {
+        if let Some(turns) = self.turns.take() {
+            turns.end(mutual && steps.is_ok());
+        }
+        steps?;
         self.round()?;
         self.outcome.end()
+    }
+
+    /// What a rank publishes in this turn of the channel.
+    #[inline]
+    fn published(&self, source: u32, at: u64, len: u64) -> Result<&'c [u8]> {
+        self.turns.as_ref().ok_or_else(no_channel)?.bytes(source, at, len)
     }
 
     #[inline]
@@ -156,6 +171,48 @@ impl Steps for Run<'_, '_> {
                 self.link.wait_all(pending, &mut self.outcome)
             }
         }
+    }
+
+    #[inline]
+    fn reserve(&mut self, bytes: u64) -> Result<()> {
+        self.turns.as_mut().ok_or_else(no_channel)?.reserve(bytes)
+    }
+
+    #[inline]
+    fn put(&mut self, at: u64, from: Span) -> Result<()> {
+        let data = self.memory.source(from, self.reduction.map(|(what, _)| what.datatype));
+        if let Some(publication) = self.turns.as_mut().and_then(Turns::publication) {
+            put_into(publication, at, &data);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn publish(&mut self) -> Result<()> {
+        self.turns.as_mut().ok_or_else(no_channel)?.publish();
+        Ok(())
+    }
+
+    #[inline]
+    fn fetch(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
+        let data = self.published(source, at, into.bytes)?;
+        self.memory.target(into, self.reduction.map(|(what, _)| what.datatype)).unpack(0, data);
+        Ok(())
+    }
+
+    #[inline]
+    fn fold(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
+        let Some((what, reducer)) = self.reduction else { return Ok(()) };
+        let data = self.published(source, at, into.bytes)?;
+        self.memory.fold(data, into, what.datatype, reducer, what.is_direct())
+    }
+
+    #[inline]
+    fn end_turn(&mut self) -> Result<()> {
+        if let Some(turns) = &self.turns {
+            turns.end_turn();
+        }
+        Ok(())
     }
 
     fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {

@@ -9,7 +9,7 @@
 //! Not here: the requests of such operations (`mpi_p2p`), the algorithms.
 #![allow(unsafe_code)] // messages use the schedule's memory, which outlives them
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use mpi_comm::{Expected, Outcome};
@@ -18,6 +18,7 @@ use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage};
 
+use crate::Reduction;
 use crate::call::AtEnd;
 use crate::call_scope::Calling;
 use crate::link::result_of;
@@ -25,6 +26,7 @@ use crate::memory::Memory;
 use crate::missing_buffer::copy_own;
 use crate::op::Op;
 use crate::record::Step;
+use crate::shared::{Line, no_channel, outside, put_into};
 use crate::steps::{Side, Span};
 
 /// The reduction of a schedule; it lives on when the program frees its operation and datatype.
@@ -42,6 +44,8 @@ pub(crate) struct Schedule {
     /// Contexts of the messages to peers and within the local group.
     pub contexts: [u32; 2],
     pub tag: i32,
+    /// Its way through the communicator's channel, if it goes there.
+    pub line: Option<Line>,
     pub calling: Calling,
     pub at_end: Option<AtEnd>,
 }
@@ -81,6 +85,8 @@ struct Slot {
     active: Option<Box<Active>>,
     /// Messages that were completed meanwhile.
     complete: Vec<(Message, Completion)>,
+    /// Whether the word that it waits for was raised meanwhile, or its turn in the channel has come.
+    raised: bool,
 }
 
 /// A message of a schedule.
@@ -100,6 +106,9 @@ struct Table {
     messages: HashMap<Handle, Message>,
     /// Schedules of inactive persistent requests.
     kept: HashMap<Handle, Box<Schedule>>,
+    /// Operations that go through the channel of a communicator, by its context, in the order in which they began: the
+    /// first one uses it.
+    lines: HashMap<u32, VecDeque<Handle>>,
 }
 
 /// All schedules of a process.
@@ -125,7 +134,11 @@ impl Schedules {
         operation: Handle,
         persistent: Option<Handle>,
     ) {
-        self.0.get_mut(guard).slots.insert(operation, Slot::default());
+        let table = self.0.get_mut(guard);
+        table.slots.insert(operation, Slot::default());
+        if schedule.line.is_some() {
+            table.lines.entry(schedule.contexts[0]).or_default().push_back(operation);
+        }
         let began = schedule.calling.begin(engine);
         let (outcome, failed) = (Outcome::default(), None);
         let calls_back = schedule.calls_back();
@@ -141,7 +154,8 @@ impl Schedules {
             let waits = active.advance(engine, guard, &self.0, operation);
             let slot = self.0.get_mut(guard).slots.entry(operation).or_default();
             let complete = std::mem::take(&mut slot.complete);
-            if waits && complete.is_empty() {
+            let raised = std::mem::take(&mut slot.raised);
+            if waits && complete.is_empty() && !raised {
                 slot.active = Some(active);
                 return;
             }
@@ -157,15 +171,38 @@ impl Schedules {
         let Active { schedule, outcome, failed, persistent, began, .. } = active;
         engine.end_background(guard, schedule.calls_back());
         schedule.calling.end(engine, guard, began);
+        let contexts = schedule.contexts;
+        if let Some(line) = &schedule.line {
+            line.channels.nonblocking.end_operation(line.mutual && failed.is_none());
+        }
         let error = failed.or(outcome.end().err());
         let table = self.0.get_mut(guard);
         table.slots.remove(&operation);
-        let contexts = schedule.contexts;
+        let next = match schedule.line.is_some() {
+            true => table.leave_line(contexts[0]),
+            false => None,
+        };
         match persistent {
             Some(persistent) => drop(table.kept.insert(persistent, schedule)),
             None => end(schedule, guard),
         }
         engine.finish_collective(guard, operation, contexts.map(|context| context & !1), error);
+        if let Some(next) = next {
+            engine.continue_operation(guard, next);
+        }
+    }
+}
+
+impl Table {
+    /// The first operation of a channel is over; the next one, if there is one.
+    fn leave_line(&mut self, context: u32) -> Option<Handle> {
+        let line = self.lines.get_mut(&context)?;
+        line.pop_front();
+        let next = line.front().copied();
+        if next.is_none() {
+            self.lines.remove(&context);
+        }
+        next
     }
 }
 
@@ -184,6 +221,14 @@ impl Service for Schedules {
             self.move_on(engine, guard, message.operation, active);
         } else {
             slot.active = Some(active);
+        }
+    }
+
+    fn raised(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle) {
+        let Some(slot) = self.0.get_mut(guard).slots.get_mut(&operation) else { return };
+        match slot.active.take() {
+            Some(active) => self.move_on(engine, guard, operation, active),
+            None => slot.raised = true,
         }
     }
 
@@ -232,6 +277,9 @@ impl Active {
     /// Carries out steps up to one that must wait; whether there is one.
     fn advance(&mut self, engine: &Engine, guard: &mut Guard<'_>, table: &Guarded<Table>, operation: Handle) -> bool {
         while let Some(step) = self.schedule.steps.get(self.at).copied() {
+            if step.uses_channel() && !self.take_turn(engine, guard, table, operation) {
+                return true;
+            }
             match step {
                 Step::Received if self.receives > 0 => return true,
                 Step::Round if self.receives + self.sends > 0 => return true,
@@ -257,11 +305,90 @@ impl Active {
                     let result = engine.copy_unlocked(guard, from.bytes, || memory.narrow(from, into));
                     self.record(result);
                 }
+                // Carried out above, with what follows them.
+                Step::Reserve { .. } | Step::Put { .. } | Step::Publish => {}
+                Step::Fetch { .. } | Step::Fold { .. } | Step::EndTurn => {}
             }
             // A step that fails has moved behind the last.
             self.at = (self.at + 1).min(self.schedule.steps.len());
         }
         self.receives + self.sends > 0
+    }
+
+    /// Carries out the steps in the channel that follow, up to one that must wait, for which the operation is then called
+    /// again; whether there is none. `self.at` is the last step that was carried out.
+    fn take_turn(&mut self, engine: &Engine, guard: &mut Guard<'_>, table: &Guarded<Table>, operation: Handle) -> bool {
+        let Schedule { contexts, line: Some(line), .. } = &*self.schedule else {
+            self.record(Err(no_channel()));
+            return true;
+        };
+        let first = table.get(guard).lines.get(&contexts[0]).and_then(VecDeque::front);
+        if first != Some(&operation) {
+            return false;
+        }
+        let (channels, heading) = (line.channels.clone(), line.heading);
+        let channel = &channels.nonblocking;
+        match self.schedule.steps[self.at] {
+            Step::Reserve { bytes } => {
+                let mut publication = match channel.reserve(bytes as usize) {
+                    Ok(publication) => publication,
+                    Err(awaited) => {
+                        engine.serve_word(guard, awaited.to_word(), operation);
+                        return false;
+                    }
+                };
+                while let Some(Step::Put { at, from }) = self.schedule.steps.get(self.at + 1).copied() {
+                    self.at += 1;
+                    let data = self.schedule.memory.source(from, self.schedule.datatype());
+                    engine.copy_unlocked(guard, from.bytes, || put_into(&mut publication, at, &data));
+                }
+                self.at += 1;
+                publication.publish(heading.word());
+            }
+            Step::Fetch { source, at, into } | Step::Fold { source, at, into } => {
+                let published = match channel.read(source) {
+                    Ok(published) => published,
+                    Err(awaited) => {
+                        engine.serve_word(guard, awaited.to_word(), operation);
+                        return false;
+                    }
+                };
+                let data = heading
+                    .check(source, &published)
+                    .and_then(|()| published.bytes(at as usize, into.bytes as usize).ok_or_else(|| outside(source)));
+                let folds = matches!(self.schedule.steps[self.at], Step::Fold { .. });
+                let result = data.and_then(|data| match folds {
+                    true => self.fold(engine, guard, data, into),
+                    false => {
+                        let Schedule { memory, reduction, .. } = &mut *self.schedule;
+                        let mut room = memory.target(into, reduction.as_ref().map(|what| &what.datatype));
+                        engine.copy_unlocked(guard, into.bytes, || room.unpack(0, data));
+                        Ok(())
+                    }
+                });
+                if let Err(error) = result {
+                    // The others end their part by themselves.
+                    self.failed.get_or_insert(error);
+                    self.at = self.schedule.steps.len();
+                }
+            }
+            _ => channel.end_turn(),
+        }
+        true
+    }
+
+    fn fold(&mut self, engine: &Engine, guard: &mut Guard<'_>, data: &[u8], into: Span) -> Result<()> {
+        let Schedule { memory, reduction: Some(what), .. } = &mut *self.schedule else { return Ok(()) };
+        let reduction = Reduction { op: &what.op, datatype: &what.datatype, handle: what.handle, count: 0 };
+        let direct = reduction.is_direct();
+        let mut fold = || {
+            let reducer = what.op.on(&what.datatype, what.handle)?;
+            memory.fold(data, into, &what.datatype, &reducer, direct)
+        };
+        match what.op.builtin() {
+            Some(_) => engine.copy_unlocked(guard, into.bytes, fold),
+            None => engine.unlocked(guard, &mut fold),
+        }
     }
 
     fn context(&self, side: Side) -> u32 {

@@ -81,6 +81,18 @@ mpi_t::cvars! {
         /// next call. Must be equal in all processes of the job.
         pub reproducible_sums: bool = false =>
             { name: "coll_reproducible_sums", unit: "", category: "coll", scope: AllEq, verbosity: UserBasic },
+        /// Whether collectives go through flags and slots in shared memory where all processes of a communicator share it:
+        /// MPI_Barrier, MPI_Bcast, MPI_Reduce, MPI_Allreduce, MPI_Gather, MPI_Scatter, MPI_Allgather and MPI_Alltoall, in all
+        /// forms, where the variable of their shape is auto. Otherwise they are messages. Takes effect with the next call,
+        /// and cannot be set while a collective call of this process is under way. Must be equal in all processes of the
+        /// job; otherwise calls hang.
+        pub shared: bool = true =>
+            { name: "coll_shared", unit: "", category: "coll", scope: AllEq, verbosity: TunerBasic },
+        /// Most processes of a communicator whose collectives go through shared memory; each looks at the words of all
+        /// others. At most 64. Takes effect for a communicator at its first blocking collective. Must be equal in all
+        /// processes of the job; otherwise calls hang.
+        pub shared_processes: u32 = 32 =>
+            { name: "coll_shared_processes", unit: "processes", category: "coll", scope: AllEq, range: 0..=64 },
         /// Whether the processes of a collective call, of any form and on any communicator, first compare its operation,
         /// root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of
         /// their own, between neighbours too. Calls that do not match then fail in all processes with an error that

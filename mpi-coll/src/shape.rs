@@ -46,6 +46,8 @@ pub(crate) struct Combining {
     pub commutative: bool,
     /// Whether elements may be combined in the receive buffer.
     pub native: bool,
+    /// Whether elements may be combined where another process published them: predefined ones without gaps.
+    pub direct: bool,
 }
 
 impl Combining {
@@ -89,6 +91,8 @@ pub(crate) struct Shape<'a> {
     pub plan: Plan,
     /// The bytes by which the plan chooses.
     pub bytes: u64,
+    /// The bytes that match those of other processes.
+    pub matching: u64,
     pub send: Layout,
     pub recv: Layout,
     /// Element counts of the blocks of a reduction that is scattered.
@@ -124,7 +128,14 @@ impl Shape<'_> {
 
     /// The reduction.
     pub fn combining(&self) -> Combining {
-        self.reduction.unwrap_or(Combining { size: 0, plain: 0, count: 0, commutative: true, native: true })
+        self.reduction.unwrap_or(Combining {
+            size: 0,
+            plain: 0,
+            count: 0,
+            commutative: true,
+            native: true,
+            direct: true,
+        })
     }
 
     /// The contribution of this process to a reduction, to be read.

@@ -15,6 +15,8 @@ use crate::call_scope::Calling;
 use crate::coll_op::Form;
 use crate::record::Record;
 use crate::schedule::{OwnReduction, Schedule};
+use crate::shape::Shape;
+use crate::shared::{Heading, Line, is_mutual};
 use crate::{Collectives, Reduction};
 
 impl Collectives {
@@ -50,6 +52,15 @@ impl Collectives {
         let at_end = call.at_end.take();
         let tag = comm.next_operation_tag(form == Form::Persistent);
         let Prepared { shape, memory, reduction, counted, matching } = self.prepare(comm, call)?;
+        let channels = comm.channels().filter(|_| form == Form::Nonblocking && shape.plan.shared());
+        // Persistent operations may be started in another order than others; the channel keeps one order.
+        let longest = channels.map_or(0, |channels| channels.nonblocking.longest());
+        let shape = Shape { plan: shape.plan.with_longest(longest), ..shape };
+        let line = channels.map(|channels| Line {
+            channels: channels.clone(),
+            heading: Heading::new(shape.which, matching),
+            mutual: is_mutual(shape.which, shape.team.size),
+        });
         let datatype = reduction.map(|what| what.datatype);
         let mut record = Record { steps: Vec::new(), memory, datatype };
         if self.settings.check.get() {
@@ -69,6 +80,7 @@ impl Collectives {
             contexts: [comm.collective_context(), comm.local().collective_context()],
             tag,
             at_end,
+            line,
             calling: Calling::new(self, comm, (shape.which, form), (shape.bytes, counted), shape.plan),
         }))
     }

@@ -126,6 +126,18 @@ pub(crate) trait Steps {
     fn received(&mut self) -> Result<()>;
     /// Waits for everything that was started.
     fn round(&mut self) -> Result<()>;
+    /// Provides room for so many bytes that this process publishes in this turn of the communicator's channel.
+    fn reserve(&mut self, bytes: u64) -> Result<()>;
+    /// Copies data to an offset in that room.
+    fn put(&mut self, at: u64, from: Span) -> Result<()>;
+    /// Publishes what was put.
+    fn publish(&mut self) -> Result<()>;
+    /// Waits for what a rank publishes in this turn, and copies the bytes from an offset on.
+    fn fetch(&mut self, source: u32, at: u64, into: Span) -> Result<()>;
+    /// As [`Steps::fetch`], combining: `into = theirs op into`.
+    fn fold(&mut self, source: u32, at: u64, into: Span) -> Result<()>;
+    /// Ends a turn: what the others published in it is not read any more.
+    fn end_turn(&mut self) -> Result<()>;
     /// Provides working memory of so many bytes, once for each area. Errors: `MPI_ERR_NO_MEM`.
     fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span>;
     /// Provides working memory that holds these words, once for each area. Errors: `MPI_ERR_NO_MEM`.
@@ -188,6 +200,30 @@ impl<S: Steps> Steps for InLocalGroup<'_, S> {
 
     fn round(&mut self) -> Result<()> {
         self.0.round()
+    }
+
+    fn reserve(&mut self, bytes: u64) -> Result<()> {
+        self.0.reserve(bytes)
+    }
+
+    fn put(&mut self, at: u64, from: Span) -> Result<()> {
+        self.0.put(at, from)
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        self.0.publish()
+    }
+
+    fn fetch(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
+        self.0.fetch(source, at, into)
+    }
+
+    fn fold(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
+        self.0.fold(source, at, into)
+    }
+
+    fn end_turn(&mut self) -> Result<()> {
+        self.0.end_turn()
     }
 
     fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {

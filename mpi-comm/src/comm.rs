@@ -7,12 +7,12 @@
 //! an intercommunicator (`remote`).
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
 use mpi_errors::Attached;
-use mpi_p2p::CommMeters;
+use mpi_p2p::{Channel, CommMeters};
 
 use crate::group::{Group, GroupRelation};
 use crate::remote::Remote;
@@ -39,6 +39,16 @@ pub struct Comm {
     operations: [AtomicU32; 2],
     instruments: CommMeters,
     topology: Option<Arc<Topology>>,
+    channels: OnceLock<Option<Arc<Channels>>>,
+}
+
+/// The flags and slots of a communicator whose processes share memory.
+#[derive(Debug)]
+pub struct Channels {
+    /// For collectives that block.
+    pub blocking: Channel,
+    /// For the others, one after the other.
+    pub nonblocking: Channel,
 }
 
 /// Distance from an intercommunicator's context id to that of its local group's communicator: the id that follows.
@@ -74,6 +84,7 @@ impl Comm {
             operations: [const { AtomicU32::new(0) }; 2],
             instruments,
             topology: None,
+            channels: OnceLock::new(),
         }
     }
 
@@ -127,6 +138,24 @@ impl Comm {
         let place = usize::from(persistent);
         // Relaxed: the program orders collective calls on one communicator.
         operation_tag(self.operations[place].fetch_add(1, Ordering::Relaxed), persistent)
+    }
+
+    /// Its channels, if its processes have opened them.
+    #[inline(always)]
+    pub fn channels(&self) -> Option<&Arc<Channels>> {
+        self.channels.get()?.as_ref()
+    }
+
+    /// Whether [`Comm::set_channels`] was called.
+    #[inline(always)]
+    pub fn has_met(&self) -> bool {
+        self.channels.get().is_some()
+    }
+
+    /// Sets the channels, once: `None` if its processes have none. All processes do so in the same collective call.
+    pub fn set_channels(&self, channels: Option<Channels>) {
+        // A second call, in an erroneous program, changes nothing.
+        let _ = self.channels.set(channels.map(Arc::new));
     }
 
     /// This process's rank in the communicator; in an intercommunicator in its local group.

@@ -37,7 +37,7 @@ mod subsets;
 mod tags;
 pub mod topology;
 
-pub use comm::{Comm, Comparison};
+pub use comm::{Channels, Comm, Comparison};
 pub use connect::{Connection, ExpectedRemote, PeerLeader, connect};
 pub use context::ContextIds;
 pub use context_agreement::{Agreement, agree, agree_in_group, agree_on_context};
@@ -53,4 +53,4 @@ pub use remote::Remote;
 pub use set::ranks_of_ranges;
 pub use split::{by_color, by_color_in_both};
 pub use subsets::{PLACE_OUTSIDE, place_in, subsets};
-pub use tags::TOPOLOGY as TOPOLOGY_TAG;
+pub use tags::{CHANNELS as CHANNELS_TAG, TOPOLOGY as TOPOLOGY_TAG};

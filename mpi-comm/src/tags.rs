@@ -18,6 +18,8 @@ pub(crate) const EDGE_COUNTS: i32 = 0x7009;
 pub(crate) const EDGES: i32 = 0x700b;
 /// Places of the processes of a topology that is reordered, and what they agree on.
 pub const TOPOLOGY: i32 = 0x700d;
+/// Places of the parts of channels.
+pub const CHANNELS: i32 = 0x700f;
 
 /// Tags of groups that lie beyond [`group_tag`]'s plain rule.
 const LAST_TAGS: i32 = 0x7100_0000;

@@ -12,11 +12,12 @@ mod process;
 mod segments;
 
 use std::cell::OnceCell;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use mpi_errors::Result;
 
+use crate::coll_room::RoomTable;
 use crate::copy_buffer::CopyBuffer;
 use crate::doorbell::Doorbell;
 use crate::host::HostFacts;
@@ -75,6 +76,8 @@ pub struct Endpoint {
     rings: OnceCell<&'static [RingInstruments]>,
     settings: &'static FabricSettings,
     job: Arc<Job>,
+    /// The parts of this rank's room for collectives.
+    room: Arc<Mutex<RoomTable>>,
     /// The word that peers read to find out whether they can copy; its address is in the block.
     _probe: Box<u64>,
 }
@@ -341,6 +344,21 @@ impl Endpoint {
     /// Memory for this rank's instruments, visible from outside. Thread-safe; the same one for every caller.
     pub fn instrument_memory(&self) -> Arc<JobInstruments> {
         self.instruments.clone()
+    }
+
+    /// The parts of this rank's room for collectives.
+    pub(crate) fn room(&self) -> &Arc<Mutex<RoomTable>> {
+        &self.room
+    }
+
+    /// The place of a world rank in the job memory, if it shares it with this one.
+    pub(crate) fn place_in_job(&self, rank: u32) -> Option<u32> {
+        self.outputs.get(rank as usize)?.local
+    }
+
+    /// Whether the others' `membarrier` reaches this process.
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.fenced
     }
 
     /// The job this rank belongs to.

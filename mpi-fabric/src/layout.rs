@@ -7,7 +7,7 @@
 /// First word of the job memory: "FERRUMJB" in memory order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.
@@ -37,6 +37,13 @@ const COPY_BUFFERS_BYTES: usize = 128 << 20;
 pub const FIRST_RING_BYTES: usize = 512;
 /// Receivers whose first rings from one sender share a page.
 const FIRST_RINGS_IN_PAGE: usize = PAGE / FIRST_RING_BYTES;
+
+/// Longest room of a rank for collectives, in bytes (see `coll_room`).
+const MAX_COLL_ROOM: usize = 8 << 20;
+/// Shortest room for collectives of several ranks.
+const MIN_COLL_ROOM: usize = 512 << 10;
+/// Most bytes that the rooms of all ranks together take, if that leaves each the shortest.
+const COLL_ROOMS_BYTES: usize = 128 << 20;
 
 /// A cache line, the unit of the rings.
 pub const LINE: usize = 64;
@@ -213,9 +220,24 @@ impl Layout {
             + rank as usize * self.copy_buffer_bytes()
     }
 
+    /// Length of each rank's room for collectives in bytes; a single rank has none.
+    pub fn coll_room_bytes(&self) -> usize {
+        if self.ranks == 1 {
+            return 0;
+        }
+        let share = COLL_ROOMS_BYTES / self.ranks.next_power_of_two() as usize;
+        share.clamp(MIN_COLL_ROOM, MAX_COLL_ROOM)
+    }
+
+    /// Offset of a rank's room for collectives.
+    pub fn coll_room_at(&self, rank: u32) -> usize {
+        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
+        self.copy_buffer_at(0) + self.ranks as usize * self.copy_buffer_bytes() + rank as usize * self.coll_room_bytes()
+    }
+
     /// Length of the whole memory in bytes.
     pub fn total_bytes(&self) -> usize {
-        self.copy_buffer_at(self.ranks - 1) + self.copy_buffer_bytes()
+        self.coll_room_at(self.ranks - 1) + self.coll_room_bytes()
     }
 }
 
@@ -232,7 +254,8 @@ mod tests {
         assert_eq!(layout.ring_at(0, 0), layout.rings_at());
         assert_eq!(layout.ring_at(1, 0), layout.ring_at(0, 2) + layout.ring_bytes());
         assert_eq!(layout.ring_at(2, 2) + layout.ring_bytes(), layout.copy_buffer_at(0));
-        assert_eq!(layout.copy_buffer_at(2) + layout.copy_buffer_bytes(), layout.total_bytes());
+        assert_eq!(layout.copy_buffer_at(2) + layout.copy_buffer_bytes(), layout.coll_room_at(0));
+        assert_eq!(layout.coll_room_at(2) + layout.coll_room_bytes(), layout.total_bytes());
     }
 
     #[test]

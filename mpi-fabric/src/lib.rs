@@ -6,6 +6,7 @@
 //!
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
+//! - [`Channel`]: flags and slots of the collectives of one communicator. `coll_room`: the memory of a rank for them.
 //! - `copy_buffer`: the memory of a sender through which longer payloads go.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
@@ -28,6 +29,9 @@ pub mod recorder;
 pub mod ring;
 mod sync;
 
+#[cfg(not(loom))]
+mod channel;
+mod coll_room;
 #[cfg(not(loom))]
 mod copy_buffer;
 #[cfg(not(loom))]
@@ -78,6 +82,7 @@ pub mod doorbell;
 
 #[cfg(not(loom))]
 pub use {
+    channel::{Awaited, Channel, Place, Publication, Published, RoomWord},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
     endpoint::{Attachment, Copier, Endpoint, HostShare},
     host::HostFacts,

@@ -37,9 +37,9 @@ use crate::record::{
 use crate::sync::{AtomicU64, Ordering};
 
 pub(crate) use consumer::Consumer;
-use distance::Distance;
+pub(crate) use distance::Distance;
 #[cfg(not(loom))]
-pub(crate) use mapped::MappedRing;
+pub(crate) use mapped::{MappedRing, clock_ns};
 
 /// Bytes after a record that stay free in its lap: the next head's line.
 const SPARE: usize = LINE;

@@ -3,6 +3,7 @@
 //! Not here: how the thread that completes it finds the waiting thread (`waiting`).
 
 use mpi_core::Handle;
+use mpi_fabric::RoomWord;
 
 /// What a blocked call waits for.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +14,8 @@ pub(crate) enum Awaited<'a> {
     Any(&'a [Handle]),
     /// All of these.
     All(&'a [Handle]),
+    /// A word that another process raises.
+    Word(&'a RoomWord),
     /// A condition that anything that moves may change.
     Change,
 }

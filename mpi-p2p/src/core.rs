@@ -35,6 +35,7 @@ use crate::request::{
     too_many_requests,
 };
 
+use crate::room_word::RoomWait;
 use crate::service_queue::ServiceQueue;
 use crate::transfer_slots::{SLOTS, Slots};
 use crate::waiters::Waiters;
@@ -78,6 +79,8 @@ pub(crate) struct Core {
     /// Incremented by every completed request; a waiting call checks its condition again only after a change.
     pub completions: u64,
     pub services: ServiceQueue,
+    /// Words of other processes that threads and operations wait for.
+    pub room_waits: Vec<RoomWait>,
     pub partitions: Partitions,
     /// The sends and receives that are two under one request.
     pub parts: Parts,
@@ -182,6 +185,7 @@ impl Core {
             copy_requests: Vec::new(),
             completions: 0,
             services: ServiceQueue::default(),
+            room_waits: Vec::new(),
             partitions: Partitions::default(),
             parts: Parts::new(),
             arrivals: Arc::new(Facts::new()),

@@ -43,6 +43,8 @@ pub trait Service: Send + Sync {
     /// A persistent request ([`Engine::collective_init`]) is started, whose operation `operation` is. An error is that
     /// of the operation's completion.
     fn start(&self, _engine: &Engine, _guard: &mut Guard<'_>, _persistent: Handle, _operation: Handle) {}
+    /// The word that an operation waits for ([`Engine::serve_word`]) has been raised.
+    fn raised(&self, _engine: &Engine, _guard: &mut Guard<'_>, _operation: Handle) {}
     /// A persistent request, inactive, was freed.
     fn freed(&self, _guard: &mut Guard<'_>, _persistent: Handle) {}
 }

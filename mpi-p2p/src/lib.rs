@@ -11,6 +11,7 @@
 //! - `awaited`, `waiters`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
 //! - `collective_request`: requests of operations that `mpi-coll` carries out.
+//! - `room_word`, `room_waits`: waiting for what other processes publish in shared memory.
 //! - `pairs`, `pair_parts`: a send and a receive under one request.
 //! - `push`, `send`, `buffered_send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`,
 //!   `chunk_claims`: moving long messages. `copy_job`, `copies`, `copying`: copying them with the lock released.
@@ -88,6 +89,8 @@ mod remote;
 mod request;
 mod request_events;
 mod revoke;
+mod room_waits;
+mod room_word;
 mod run_table;
 mod segmented;
 mod send;
@@ -111,6 +114,7 @@ pub use events::{MessageEvents, WaitEvents};
 pub use get_status::Found;
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
+pub use mpi_fabric::{Awaited as AwaitedWord, Channel, Place, Publication, Published, RoomWord};
 pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use owned::OwnedOperation;
 pub use owned_exchange::OwnedExchange;

@@ -46,6 +46,9 @@ impl State {
         if !core.partitions.pending.is_empty() {
             core.send_pending_partitions(endpoint);
         }
+        if !core.room_waits.is_empty() {
+            core.serve_room_waits();
+        }
         core.wake_leader_for_work();
         let worked = core.pending() != before || core.completions != completions || core.services.wait_for_call() > 0;
         Ok(moved + usize::from(worked))
@@ -64,6 +67,7 @@ impl Core {
             | self.copy_requests.len()
             | self.partitions.pending.len()
             | self.services.wait_for_call()
+            | self.room_waits.len()
             | usize::from(self.fault.is_some())
             != 0
     }

@@ -7,7 +7,7 @@
 use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Access, RegionKey, Registration, SharedMemory};
+use mpi_fabric::{Access, Channel, Place, RegionKey, Registration, SharedMemory};
 
 use crate::engine::Engine;
 use crate::run_table::pieces;
@@ -47,6 +47,33 @@ impl Engine {
         name: u64,
     ) -> Result<SharedMemory> {
         self.state.get(guard).endpoint.open_shared(world_rank, descriptor, bytes, name)
+    }
+
+    /// Whether all these processes of the job share the job memory with this one.
+    pub fn share_memory(&self, guard: &Guard<'_>, world_ranks: &[u32]) -> bool {
+        let endpoint = &self.state.get(guard).endpoint;
+        world_ranks.iter().all(|rank| endpoint.shares_memory(*rank))
+    }
+
+    /// Takes a part of this process's room for collectives; as [`mpi_fabric::Endpoint::take_room`].
+    pub fn take_room(&self, guard: &Guard<'_>, lengths: &[usize]) -> Option<Place> {
+        self.state.get(guard).endpoint.take_room(lengths)
+    }
+
+    /// Gives back a part that no channel was opened with.
+    pub fn give_room_back(&self, guard: &Guard<'_>, place: Place) {
+        self.state.get(guard).endpoint.give_room_back(place);
+    }
+
+    /// Opens the channel of these processes; as [`mpi_fabric::Endpoint::open_channel`].
+    pub fn open_channel(
+        &self,
+        guard: &Guard<'_>,
+        world_ranks: &[u32],
+        rank: u32,
+        places: &[Option<Place>],
+    ) -> Option<Channel> {
+        self.state.get(guard).endpoint.open_channel(world_ranks, rank, places)
     }
 
     /// Copies from a region of another process, as many bytes as `into` has. `None`, and nothing is done, when those

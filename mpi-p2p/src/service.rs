@@ -82,6 +82,7 @@ impl Engine {
                     }
                     What::Message(..) => {}
                     What::Completed(request) => drop(core.take_if_done(request)),
+                    What::Raised(_) => {}
                 }
                 continue;
             };
@@ -90,6 +91,7 @@ impl Engine {
                     let message = ServiceMessage { source: key.source, tag: key.tag, data: &data };
                     service.message(self, guard, message);
                 }
+                What::Raised(operation) => service.raised(self, guard, operation),
                 What::Completed(request) => {
                     if let Some(Some(completion)) = core.take_if_done(request) {
                         service.completed(self, guard, request, completion);

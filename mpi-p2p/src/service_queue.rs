@@ -38,6 +38,8 @@ pub(crate) struct Event {
 pub(crate) enum What {
     Message(Key, Vec<u8>),
     Completed(Handle),
+    /// The word that a collective operation waits for has been raised.
+    Raised(Handle),
 }
 
 impl fmt::Debug for ServiceQueue {

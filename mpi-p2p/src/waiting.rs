@@ -18,6 +18,7 @@ use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::instruments::Doing;
 use crate::request::{AWAITED, AWAITED_BY, Completion, DETACHED, ReceiveFailure, Request};
+use crate::room_word::{RoomWait, Waiter};
 use crate::waiters::{Due, Place};
 
 impl Engine {
@@ -70,7 +71,7 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn block_slowly<'e, T>(
+    pub(crate) fn block_slowly<'e, T>(
         &'e self,
         guard: Guard<'e>,
         awaited: Awaited<'_>,
@@ -272,6 +273,10 @@ impl Core {
                 let mut active = requests.iter().filter(|request| request.0 != MPI_REQUEST_NULL);
                 active.all(|request| self.mark(*request, place))
             }
+            Awaited::Word(word) => {
+                self.room_waits.push(RoomWait { word: word.clone(), waiter: Waiter::Thread(place) });
+                true
+            }
             Awaited::All(_) | Awaited::Change => false,
         };
         if !tied {
@@ -288,6 +293,7 @@ impl Core {
             Awaited::Any(requests) | Awaited::All(requests) => {
                 requests.iter().for_each(|request| self.unmark(*request, place));
             }
+            Awaited::Word(_) => self.room_waits.retain(|wait| wait.waiter != Waiter::Thread(place)),
             Awaited::Change => {}
         }
         if self.waiters.end_sleep(place) {

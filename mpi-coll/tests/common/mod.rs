@@ -52,6 +52,8 @@ pub enum Way {
     Tree,
     /// As `Tree`, and those of many processes: rings, and exchanges in pairs or log2(n) steps.
     Ring,
+    /// Through shared memory where an operation can go that way.
+    Shared,
 }
 
 /// As [`run`], with these algorithms.
@@ -65,7 +67,11 @@ pub fn run_in(size: u32, way: Way, body: impl Fn(&Rank) + Send + Sync + 'static)
             let lock = Arc::new(ProcessLock::new(false));
             let engine = Arc::new(Engine::new(endpoint, lock, &HeapMemory));
             let coll = Collectives::new(engine.clone(), way == Way::Flat, &HeapMemory);
-            coll.settings().shape.set(if way == Way::Flat { 1 } else { 2 });
+            coll.settings().shape.set(match way {
+                Way::Shared => 0,
+                Way::Flat => 1,
+                Way::Tree | Way::Ring => 2,
+            });
             if way == Way::Ring {
                 coll.settings().ring_from.set(3);
                 coll.settings().bcast_split_limit.set(1000);
@@ -90,7 +96,7 @@ pub fn run_in(size: u32, way: Way, body: impl Fn(&Rank) + Send + Sync + 'static)
 #[allow(dead_code)] // not every test file needs it
 pub fn run_all(body: impl Fn(&Rank) + Send + Sync + Clone + 'static) {
     for size in SIZES {
-        for way in [Way::Flat, Way::Tree, Way::Ring] {
+        for way in [Way::Flat, Way::Tree, Way::Ring, Way::Shared] {
             run_in(size, way, body.clone());
         }
     }

@@ -2,13 +2,14 @@
 
 use std::cell::OnceCell;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use mpi_errors::Result;
 
 use super::Endpoint;
 use super::peer::{Connections, Output};
+use crate::coll_room::RoomTable;
 use crate::copy_buffer::CopyBuffer;
 use crate::doorbell::{Doorbell, WaitPolicy};
 use crate::fault;
@@ -150,6 +151,7 @@ impl Endpoint {
         let block_at = job.layout().block_at(local);
         let buffer_bytes = job.layout().copy_buffer_bytes();
         let buffer = job.mapping().at(job.layout().copy_buffer_at(local), buffer_bytes);
+        let room_bytes = job.layout().coll_room_bytes();
         let instruments = Arc::new(JobInstruments::new(&job, local));
         let variables: &'static FabricInstruments = mpi_t::place(&*instruments, "");
         variables.ring_size.set(job.layout().ring_bytes() as u64);
@@ -186,6 +188,7 @@ impl Endpoint {
             variables,
             rings: OnceCell::new(),
             settings,
+            room: Arc::new(Mutex::new(RoomTable::new(room_bytes))),
             job,
             _probe: probe,
         })

@@ -150,7 +150,7 @@ impl RingMemory for MappedRing {
 }
 
 /// The least time between two readings of the clock, in nanoseconds. Measured once.
-fn clock_ns() -> u64 {
+pub(crate) fn clock_ns() -> u64 {
     static NS: OnceLock<u64> = OnceLock::new();
     *NS.get_or_init(|| {
         let between = |_| {

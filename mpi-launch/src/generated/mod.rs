@@ -6,7 +6,7 @@ use mpi_t::{Bind, CvarDef, EnumDef, Limits, PvarClass, SWITCH, Scope, ValueType,
 
 use crate::catalog::{Catalog, CategoryRow, CvarRow, EventRow, Initial, PvarRow};
 
-static COLL_ALGORITHM: EnumDef = EnumDef { name: "coll_algorithm", items: &[(-1, "none"), (0, "alone"), (1, "two processes directly"), (2, "through one process"), (3, "tree"), (4, "split among all"), (5, "all with all"), (6, "around a ring")] };
+static COLL_ALGORITHM: EnumDef = EnumDef { name: "coll_algorithm", items: &[(-1, "none"), (0, "alone"), (1, "two processes directly"), (2, "through one process"), (3, "tree"), (4, "split among all"), (5, "all with all"), (6, "around a ring"), (7, "shared memory")] };
 static COLL_SHAPE: EnumDef = EnumDef { name: "coll_shape", items: &[(0, "auto"), (1, "flat"), (2, "tree")] };
 static ERROR_COLOR: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
 static ERROR_FORMAT: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
@@ -434,6 +434,38 @@ pub static CATALOG: Catalog = Catalog {
                 until_init: false,
             },
             initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_shared",
+                description: "Whether collectives go through flags and slots in shared memory where all processes of a communicator share it: MPI_Barrier, MPI_Bcast, MPI_Reduce, MPI_Allreduce, MPI_Gather, MPI_Scatter, MPI_Allgather and MPI_Alltoall, in all forms, where the variable of their shape is auto. Otherwise they are messages. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
+                unit: "",
+                category: "coll",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerBasic,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
+                until_init: false,
+            },
+            initial: Initial::I32(1),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_shared_processes",
+                description: "Most processes of a communicator whose collectives go through shared memory; each looks at the words of all others. At most 64. Takes effect for a communicator at its first blocking collective. Must be equal in all processes of the job; otherwise calls hang.",
+                unit: "processes",
+                category: "coll",
+                value: ValueType::U32,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(0, 64),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U32(32),
         },
         CvarRow {
             definition: CvarDef {

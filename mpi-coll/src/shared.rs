@@ -1,0 +1,90 @@
+//! Collectives through the flags and slots of a communicator whose processes share memory (`mpi_fabric::Channel`).
+//!
+//! - `open`: opening the channels, at a communicator's first blocking collective.
+//! - `turns`: publications and reads of one operation. `short`: the short ways of the most frequent blocking calls.
+//! - `moving`, `reducing`: the algorithms.
+//!
+//! An operation consists of turns; in each a process publishes data and reads those of the others. Long data go in
+//! chunks, one in a turn: while a process writes its next chunk the others read the one before.
+//! Invariants: whether an operation goes this way follows from facts that are the same in all processes. Contributions
+//! to a part of a result are combined by the same process in the same order each time, so that the result of a call
+//! is the same from run to run.
+//! Not here: messages (`run`, `link`), the words and their protocol (`mpi-fabric`), the choice (`plan`).
+
+mod moving;
+mod open;
+mod reducing;
+mod short;
+mod turns;
+
+pub(crate) use short::SHORT_SUM;
+pub(crate) use turns::{Heading, Line, Turns, no_channel, outside, put_into};
+
+use mpi_errors::Result;
+
+use crate::coll_op::CollOp;
+use crate::shape::Shape;
+use crate::steps::{Place, Span, Steps};
+
+/// Bytes that are published in one turn where every process has a core: they stay in its cache until they are read.
+pub(crate) const CHUNK: u64 = 64 << 10;
+
+/// Whether every process of so many reads what every other one publishes, in every turn.
+pub(crate) fn is_mutual(which: CollOp, size: u32) -> bool {
+    match which {
+        CollOp::Barrier => moving::is_mutual_barrier(size),
+        _ => matches!(which, CollOp::Allreduce | CollOp::Allgather | CollOp::Alltoall),
+    }
+}
+
+impl Shape<'_> {
+    /// The steps of a call whose plan is to go through the channel.
+    pub(crate) fn shared_steps<S: Steps>(&self, steps: &mut S) -> Result<()> {
+        if self.bytes == 0 && self.which != CollOp::Barrier {
+            return self.without_data(steps);
+        }
+        match self.which {
+            CollOp::Barrier => moving::barrier(self, steps),
+            CollOp::Bcast => moving::bcast(self, steps),
+            CollOp::Gather => moving::gather(self, steps),
+            CollOp::Scatter => moving::scatter(self, steps),
+            CollOp::Allgather => moving::allgather(self, steps),
+            CollOp::Alltoall => moving::alltoall(self, steps),
+            CollOp::Reduce => reducing::reduce(self, steps),
+            CollOp::Allreduce => reducing::allreduce(self, steps),
+            _ => Ok(()),
+        }
+    }
+
+    /// No data of others; a copy of this process's own finds that its buffers do not match.
+    fn without_data<S: Steps>(&self, steps: &mut S) -> Result<()> {
+        let (own, into) = match self.which {
+            CollOp::Gather | CollOp::Allgather => (self.send.whole(Place::Send), self.recv_block(self.team.rank)),
+            CollOp::Scatter => (self.send_block(self.team.rank), self.recv.whole(Place::Recv)),
+            CollOp::Alltoall => (self.send_block(self.team.rank), self.recv_block(self.team.rank)),
+            _ => return Ok(()),
+        };
+        if !self.send.present() || !self.recv.present() {
+            return Ok(());
+        }
+        steps.copy(own, into)
+    }
+
+    /// Most bytes that a process publishes in one turn.
+    fn chunk(&self) -> u64 {
+        CHUNK.min(self.plan.longest())
+    }
+
+    fn others(&self) -> impl Iterator<Item = u32> + use<> {
+        self.team.others()
+    }
+}
+
+/// Parts of so many bytes of a span, one after the other.
+fn parts(whole: u64, part: u64) -> impl Iterator<Item = (u64, u64)> {
+    let part = part.max(1);
+    (0..whole.div_ceil(part)).map(move |i| (i * part, part.min(whole - i * part)))
+}
+
+/// No data.
+const NOTHING: Span = Span::EMPTY;

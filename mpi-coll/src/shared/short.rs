@@ -1,0 +1,114 @@
+//! The short ways of the most frequent blocking calls: without shapes, spans and working memory.
+//!
+//! Each makes the same publications and reads as the steps of the call would.
+
+use mpi_comm::Comm;
+use mpi_core::abi::MPI_ERR_INTERN;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+
+use super::moving::is_mutual_barrier;
+use super::turns::{Heading, Turns, put_into};
+use crate::Collectives;
+use crate::coll_op::CollOp;
+use crate::op::Reducer;
+
+/// Longest contribution, in bytes, of the short way of a sum.
+pub(crate) const SHORT_SUM: u64 = 1024;
+
+impl Collectives {
+    /// The turns of a blocking operation that begins; `None` if the communicator has no channels.
+    #[inline(always)]
+    pub(crate) fn turns<'c>(&'c self, comm: &'c Comm, heading: Heading) -> Option<Turns<'c>> {
+        Some(Turns::new(&self.engine, &comm.channels()?.blocking, heading))
+    }
+
+    /// A barrier whose plan is to go through the channel; `None` if it must go by its steps.
+    #[inline(always)]
+    pub(crate) fn shared_barrier(&self, comm: &Comm) -> Option<Result<()>> {
+        if !is_mutual_barrier(comm.size()) {
+            return None;
+        }
+        let mut turns = self.turns(comm, Heading::new(CollOp::Barrier, 0))?;
+        let result = meet_all(&mut turns, comm.rank, comm.size());
+        turns.end(result.is_ok());
+        Some(result)
+    }
+
+    /// A broadcast of data that fit into one publication.
+    #[inline(always)]
+    pub(crate) fn shared_bcast(&self, comm: &Comm, buffer: &mut RecvBuf<'_>, root: u32) -> Option<Result<()>> {
+        let bytes = buffer.bytes();
+        let mut turns = self.turns(comm, Heading::new(CollOp::Bcast, bytes))?;
+        let result = match comm.rank == root {
+            true => publish(&mut turns, &buffer.as_send()),
+            false => turns.bytes(root, 0, bytes).map(|data| {
+                buffer.unpack(0, data);
+            }),
+        };
+        turns.end(false);
+        Some(result)
+    }
+
+    /// A reduction for all, of a predefined operation on elements without gaps, up to [`SHORT_SUM`] bytes.
+    #[inline(always)]
+    pub(crate) fn shared_allreduce(
+        &self,
+        comm: &Comm,
+        send: Option<&SendBuf<'_>>,
+        recv: &mut RecvBuf<'_>,
+        reducer: &Reducer<'_>,
+        count: u64,
+    ) -> Option<Result<()>> {
+        let mut turns = self.turns(comm, Heading::new(CollOp::Allreduce, recv.bytes()))?;
+        let result = combine_all(&mut turns, comm, send, recv, reducer, count);
+        turns.end(result.is_ok());
+        Some(result)
+    }
+}
+
+#[inline(always)]
+fn publish(turns: &mut Turns<'_>, data: &SendBuf<'_>) -> Result<()> {
+    turns.reserve(data.bytes())?;
+    if let Some(publication) = turns.publication() {
+        put_into(publication, 0, data);
+    }
+    turns.publish();
+    Ok(())
+}
+
+#[inline(always)]
+fn meet_all(turns: &mut Turns<'_>, rank: u32, size: u32) -> Result<()> {
+    turns.reserve(0)?;
+    turns.publish();
+    (0..size).filter(|other| *other != rank).try_for_each(|other| turns.read(other).map(drop))
+}
+
+#[inline(always)]
+fn combine_all(
+    turns: &mut Turns<'_>,
+    comm: &Comm,
+    send: Option<&SendBuf<'_>>,
+    recv: &mut RecvBuf<'_>,
+    reducer: &Reducer<'_>,
+    count: u64,
+) -> Result<()> {
+    match send {
+        Some(send) => publish(turns, send)?,
+        None => publish(turns, &recv.as_send())?,
+    }
+    let bytes = recv.bytes();
+    let Some(value) = recv.native_mut() else { return Err(with_gaps()) };
+    let last = comm.size() - 1;
+    // From the last rank down, so that each contribution is the left operand, its own as well.
+    value.copy_from_slice(&turns.bytes(last, 0, bytes)?[..value.len()]);
+    for source in (0..last).rev() {
+        reducer.apply(turns.bytes(source, 0, bytes)?, value, count);
+    }
+    Ok(())
+}
+
+#[cold]
+fn with_gaps() -> Error {
+    Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")
+}

@@ -1,0 +1,169 @@
+//! Publications and reads of one operation that waits for them.
+//!
+//! Every publication has a heading: the operation and the bytes by which it matches those of other processes. A process
+//! that reads another one's compares it with its own before it uses the data, so calls that do not match end with an
+//! error.
+
+use std::sync::Arc;
+
+use mpi_comm::Channels;
+use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_OTHER, MPI_ERR_TRUNCATE};
+use mpi_datatype::SendBuf;
+use mpi_errors::{Error, Result};
+use mpi_p2p::{AwaitedWord, Channel, Engine, Publication, Published};
+
+use crate::coll_op::CollOp;
+use crate::link::SAME_COUNTS;
+
+/// Bits of a heading that hold the bytes.
+const BYTES: u64 = (1 << 56) - 1;
+
+/// What a process states about its call in each of its publications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Heading(u64);
+
+impl Heading {
+    /// Of an operation in which processes have so many bytes in common.
+    #[inline(always)]
+    pub const fn new(which: CollOp, bytes: u64) -> Heading {
+        Heading((which as u64) << 56 | if bytes > BYTES { BYTES } else { bytes })
+    }
+
+    #[inline(always)]
+    pub fn word(self) -> u64 {
+        self.0
+    }
+
+    /// Compares it with what another process has published.
+    #[inline(always)]
+    pub fn check(self, source: u32, theirs: &Published<'_>) -> Result<()> {
+        if theirs.terms == self.0 { Ok(()) } else { Err(self.mismatch(source, theirs.terms)) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mismatch(self, source: u32, theirs: u64) -> Error {
+        let name = |heading: u64| {
+            let which = CollOp::ALL.into_iter().find(|which| *which as u64 == heading >> 56);
+            which.map_or("no operation", CollOp::function)
+        };
+        if theirs >> 56 != self.0 >> 56 {
+            return Error::new(
+                MPI_ERR_OTHER,
+                format!("rank {source} of the communicator calls {}, this process {}", name(theirs), name(self.0)),
+            )
+            .hint("All processes of a communicator call the same collectives in the same order.");
+        }
+        let (got, expected) = (theirs & BYTES, self.0 & BYTES);
+        let class = if got > expected { MPI_ERR_TRUNCATE } else { MPI_ERR_OTHER };
+        let got = mpi_errors::counted(got, "byte");
+        let text = format!(
+            "rank {source} sent {got} where {expected} were expected: the counts or types of the processes do not match"
+        );
+        Error::new(class, text).hint(SAME_COUNTS)
+    }
+}
+
+/// The way of an operation that does not block.
+pub(crate) struct Line {
+    pub channels: Arc<Channels>,
+    pub heading: Heading,
+    /// As for [`Channel::end_operation`].
+    pub mutual: bool,
+}
+
+/// The data of a publication are not where it says.
+#[cold]
+pub(crate) fn outside(source: u32) -> Error {
+    Error::new(MPI_ERR_INTERN, format!("rank {source} published data outside of its part of the shared memory"))
+}
+
+/// A step of a channel in a call that has none.
+#[cold]
+pub(crate) fn no_channel() -> Error {
+    Error::new(MPI_ERR_INTERN, "a collective through shared memory on a communicator without it")
+}
+
+/// Copies data to an offset of a publication.
+#[inline]
+pub(crate) fn put_into(publication: &mut Publication<'_>, at: u64, data: &SendBuf<'_>) {
+    match data.contiguous() {
+        Some(data) => publication.put(at as usize, data),
+        None => {
+            data.pack(0, publication.room(at as usize, data.bytes() as usize));
+        }
+    }
+}
+
+/// The turns of an operation that waits.
+pub(crate) struct Turns<'c> {
+    engine: &'c Engine,
+    channel: &'c Channel,
+    heading: Heading,
+    publication: Option<Publication<'c>>,
+}
+
+impl<'c> Turns<'c> {
+    /// Those of an operation that begins.
+    #[inline(always)]
+    pub fn new(engine: &'c Engine, channel: &'c Channel, heading: Heading) -> Turns<'c> {
+        Turns { engine, channel, heading, publication: None }
+    }
+
+    /// Waits for room for a publication.
+    #[inline(always)]
+    pub fn reserve(&mut self, bytes: u64) -> Result<()> {
+        self.publication = Some(self.wait(|channel| channel.reserve(bytes as usize))?);
+        Ok(())
+    }
+
+    /// The room that was reserved.
+    #[inline(always)]
+    pub fn publication(&mut self) -> Option<&mut Publication<'c>> {
+        self.publication.as_mut()
+    }
+
+    /// Publishes what is in the room.
+    #[inline(always)]
+    pub fn publish(&mut self) {
+        if let Some(publication) = self.publication.take() {
+            publication.publish(self.heading.word());
+        }
+    }
+
+    /// Waits for what a rank publishes in this turn. Errors: it does not match.
+    #[inline(always)]
+    pub fn read(&self, source: u32) -> Result<Published<'c>> {
+        let published = self.wait(|channel| channel.read(source))?;
+        self.heading.check(source, &published)?;
+        Ok(published)
+    }
+
+    /// Waits for what a rank publishes in this turn; some of its bytes.
+    #[inline(always)]
+    pub fn bytes(&self, source: u32, at: u64, len: u64) -> Result<&'c [u8]> {
+        self.read(source)?.bytes(at as usize, len as usize).ok_or_else(|| outside(source))
+    }
+
+    #[inline(always)]
+    fn wait<T>(&self, mut try_it: impl FnMut(&'c Channel) -> Result<T, AwaitedWord<'c>>) -> Result<T> {
+        loop {
+            match try_it(self.channel) {
+                Ok(done) => return Ok(done),
+                Err(awaited) => self.engine.await_word(awaited)?,
+            }
+        }
+    }
+
+    /// Ends a turn.
+    #[inline(always)]
+    pub fn end_turn(&self) {
+        self.channel.end_turn();
+    }
+
+    /// Ends the operation; `mutual` as for [`Channel::end_operation`].
+    #[inline(always)]
+    pub fn end(self, mutual: bool) {
+        self.channel.end_operation(mutual);
+    }
+}

@@ -1,0 +1,179 @@
+//! What one process has published and others may still read: which lines and which data it may write next.
+//!
+//! Data are used in turn, around the whole area between near processes, and in a short part of it between far ones (see
+//! `copy_buffer`, `ring::distance`).
+//! Invariant: what is written next belongs to no step that another process has not finished.
+
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+
+use super::{Awaited, Channel};
+use crate::coll_room::{SLOTS, protocol};
+use crate::layout::LINE;
+use crate::ring::{Distance, clock_ns};
+
+/// Part of the area that is used between far processes.
+const FAR_AREA: usize = 256 << 10;
+/// One of so many publications of data measures the distance of another process.
+const LOOKS: u64 = 8;
+/// Publications that may have data at the same time: one for each line.
+const RECORDS: usize = 2 * SLOTS;
+
+/// Most bytes of one publication in an area of so many: two have room between far processes too.
+pub(super) fn longest(area: usize) -> usize {
+    area.min(FAR_AREA) / 2
+}
+
+/// The window of one process. Plain words: one thread uses it at a time.
+pub(super) struct Window {
+    /// By line, the number of its last publication.
+    last: [AtomicU64; 2 * SLOTS],
+    /// By rank, the first step that the process is not known to have finished.
+    known: Box<[AtomicU64]>,
+    /// The least of them, without this process's own.
+    all: AtomicU64,
+    /// Number and position of publications with data, the oldest at `oldest % RECORDS`.
+    records: [(AtomicU64, AtomicU64); RECORDS],
+    oldest: AtomicUsize,
+    newest: AtomicUsize,
+    /// Position behind the last data, counted on and on.
+    next: AtomicU64,
+    /// Bytes of the area in use.
+    area: AtomicUsize,
+    /// Whether the operation has published or read data outside of lines.
+    has_data: AtomicBool,
+    streams: AtomicBool,
+    looks: AtomicU64,
+    distance: Mutex<Distance>,
+}
+
+impl Window {
+    pub fn new(size: usize, area: usize, first: u64) -> Window {
+        Window {
+            last: [const { AtomicU64::new(0) }; 2 * SLOTS],
+            known: (0..size).map(|_| AtomicU64::new(first)).collect(),
+            all: AtomicU64::new(first),
+            records: [const { (AtomicU64::new(0), AtomicU64::new(0)) }; RECORDS],
+            oldest: AtomicUsize::new(0),
+            newest: AtomicUsize::new(0),
+            next: AtomicU64::new(0),
+            area: AtomicUsize::new(area),
+            has_data: AtomicBool::new(false),
+            streams: AtomicBool::new(false),
+            looks: AtomicU64::new(0),
+            distance: Mutex::new(Distance::UNKNOWN),
+        }
+    }
+
+    /// Whether data are copied with streaming stores.
+    #[inline]
+    pub fn streams(&self) -> bool {
+        self.streams.load(Relaxed)
+    }
+
+    /// Whether this operation has had data outside of lines; resets it.
+    #[inline(always)]
+    pub fn has_data(&self) -> bool {
+        let had = self.has_data.load(Relaxed);
+        if had {
+            self.has_data.store(false, Relaxed);
+        }
+        had
+    }
+
+    /// This operation has data outside of lines.
+    #[inline]
+    pub fn saw_data(&self) {
+        self.has_data.store(true, Relaxed);
+    }
+
+    #[inline(always)]
+    pub fn published(&self, number: u64) {
+        self.last[protocol::slot(number)].store(number, Relaxed);
+    }
+
+    /// A process has published in a step, so it has finished all before.
+    #[inline(always)]
+    pub fn finished_by(&self, rank: usize, number: u64) {
+        self.known[rank].store(number, Relaxed);
+    }
+
+    /// The line of a step may be written, or this must come before.
+    #[inline(always)]
+    pub fn free_line<'c>(&self, channel: &'c Channel, number: u64) -> Result<(), Awaited<'c>> {
+        let last = self.last[protocol::slot(number)].load(Relaxed);
+        if last < self.all.load(Relaxed) { Ok(()) } else { self.require(channel, last + 1) }
+    }
+
+    /// Room for data of a step, as an offset in the area, or what must come before.
+    pub fn free_data<'c>(&self, channel: &'c Channel, number: u64, bytes: usize) -> Result<usize, Awaited<'c>> {
+        self.saw_data();
+        let looks = self.looks.load(Relaxed).wrapping_add(1);
+        self.looks.store(looks, Relaxed);
+        if looks.is_multiple_of(LOOKS) {
+            self.measure(channel);
+        }
+        let need = bytes.next_multiple_of(LINE) as u64;
+        loop {
+            let (mut oldest, newest) = (self.oldest.load(Relaxed), self.newest.load(Relaxed));
+            while oldest != newest && self.records[oldest % RECORDS].0.load(Relaxed) < self.all.load(Relaxed) {
+                oldest += 1;
+            }
+            self.oldest.store(oldest, Relaxed);
+            if oldest == newest {
+                let area = if self.streams() { FAR_AREA.min(channel.area) } else { channel.area };
+                if area != self.area.load(Relaxed) {
+                    self.area.store(area, Relaxed);
+                    self.next.store(0, Relaxed);
+                }
+            }
+            let (area, mut at) = (self.area.load(Relaxed) as u64, self.next.load(Relaxed));
+            if at % area + need > area {
+                at = at.next_multiple_of(area);
+            }
+            let (first, start) = &self.records[oldest % RECORDS];
+            if oldest == newest || newest - oldest < RECORDS && at + need <= start.load(Relaxed) + area {
+                let (into, position) = &self.records[newest % RECORDS];
+                into.store(number, Relaxed);
+                position.store(at, Relaxed);
+                self.newest.store(newest + 1, Relaxed);
+                self.next.store(at + need, Relaxed);
+                return Ok((at % area) as usize);
+            }
+            self.require(channel, first.load(Relaxed) + 1)?;
+        }
+    }
+
+    /// Waits until all other processes have finished the steps before a number.
+    #[cold]
+    #[inline(never)]
+    fn require<'c>(&self, channel: &'c Channel, at_least: u64) -> Result<(), Awaited<'c>> {
+        let mut all = u64::MAX;
+        for (rank, known) in self.known.iter().enumerate().filter(|(rank, _)| *rank != channel.rank) {
+            if known.load(Relaxed) < at_least {
+                let word = channel.finished_word(rank);
+                known.store(known.load(Relaxed).max(protocol::reported(word)), Relaxed);
+                if known.load(Relaxed) < at_least {
+                    return Err(Awaited { job: &channel.job, word: word.into(), at_least });
+                }
+            }
+            all = all.min(known.load(Relaxed));
+        }
+        self.all.store(all, Relaxed);
+        Ok(())
+    }
+
+    /// Measures in which time the line of a process's report arrives.
+    #[cold]
+    fn measure(&self, channel: &Channel) {
+        let word = channel.finished_word((channel.rank + 1) % channel.parts.len());
+        let before = mpi_t::now_ns();
+        protocol::reported(word);
+        let took = mpi_t::now_ns().saturating_sub(before).saturating_sub(clock_ns());
+        // A panic elsewhere leaves a whole value.
+        let mut distance = self.distance.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        distance.measured(took.try_into().unwrap_or(u32::MAX));
+        self.streams.store(distance.is_far(), Relaxed);
+    }
+}

@@ -1,0 +1,35 @@
+//! The room of a rank for collectives: blocks of flags, and data.
+//!
+//! A communicator of processes that share the job memory gets a channel (`channel`): in the room of each of its processes
+//! a block of flags and a part of the data. The processes send each other the places of their parts in messages.
+//! A block holds lines of publications, each written with its number last, and one line with the number of the step
+//! that the process has finished (`protocol`). Numbers in a block only grow, also from one communicator to the next, so
+//! what an earlier communicator left there is never taken for a publication of a later one.
+//! Invariant: a part is given out again only when every process has finished all steps of the communicator before.
+//! Not here: what is published (`channel`), and when (`mpi-coll`).
+
+#[cfg(all(loom, test))]
+mod model;
+pub(crate) mod protocol;
+#[cfg(not(loom))]
+mod table;
+
+#[cfg(not(loom))]
+pub(crate) use table::{Lingering, Part as RoomPart, RoomTable};
+
+use crate::layout::{LINE, PAGE};
+
+/// Lines of publications of the first turn of an operation; as many again follow for later turns.
+pub(crate) const SLOTS: usize = 16;
+/// Offset in a block of the number of the step up to which the process has finished, on a line of its own.
+pub(crate) const FINISHED: usize = (2 * SLOTS + 1) * LINE;
+/// Length of a block of flags.
+pub(crate) const BLOCK: usize = PAGE;
+/// Number of blocks of flags, which lie at the beginning of a room.
+pub(crate) const BLOCKS: usize = 48;
+/// The unit in which data is given out.
+pub(crate) const UNIT: usize = 64 << 10;
+/// Offset of the data in a room.
+pub(crate) const DATA: usize = (BLOCKS * BLOCK).next_multiple_of(UNIT);
+
+const _: () = assert!(FINISHED + LINE <= BLOCK);

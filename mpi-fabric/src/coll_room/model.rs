@@ -1,0 +1,85 @@
+//! Loom models of publications: what is read is what was published in that step, for any interleaving and memory order.
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+use super::protocol;
+use crate::sync::AtomicU64;
+
+/// One process's part: one line with its data, and its report.
+struct Part {
+    line: AtomicU64,
+    data: UnsafeCell<u64>,
+    finished: AtomicU64,
+}
+
+// SAFETY: the protocol under test orders the accesses to `data`; loom reports any two that it does not.
+unsafe impl Sync for Part {}
+// SAFETY: as above.
+unsafe impl Send for Part {}
+
+impl Part {
+    fn new() -> Part {
+        Part { line: AtomicU64::new(0), data: UnsafeCell::new(0), finished: AtomicU64::new(0) }
+    }
+
+    fn publish(&self, number: u64) {
+        // SAFETY: see `Sync`.
+        self.data.with_mut(|data| unsafe { *data = number * 10 });
+        protocol::publish(&self.line, number);
+    }
+
+    fn read(&self, number: u64) {
+        while protocol::published(&self.line) < number {
+            thread::yield_now();
+        }
+        // SAFETY: see `Sync`.
+        self.data.with(|data| assert_eq!(unsafe { *data }, number * 10));
+    }
+}
+
+/// A root publishes in one line again and again; each time the reader must have reported that it has finished.
+#[test]
+fn loom_a_line_is_overwritten_only_when_its_reader_has_finished() {
+    loom::model(|| {
+        let parts = Arc::new([Part::new(), Part::new()]);
+        let reader = thread::spawn({
+            let parts = parts.clone();
+            move || {
+                for number in 1..=2 {
+                    parts[0].read(number);
+                    protocol::report(&parts[1].finished, number + 1);
+                }
+            }
+        });
+        for number in 1..=2 {
+            while number > 1 && protocol::reported(&parts[1].finished) < number {
+                thread::yield_now();
+            }
+            parts[0].publish(number);
+        }
+        reader.join().unwrap();
+    });
+}
+
+/// Both publish and read each other's: the next publication alone says that the one before was read.
+#[test]
+fn loom_a_publication_reports_the_steps_before_it() {
+    loom::model(|| {
+        let parts = Arc::new([[Part::new(), Part::new()], [Part::new(), Part::new()]]);
+        let run = |parts: &[[Part; 2]; 2], own: usize| {
+            // Two lines in turn: a line is written again after the publication in the other one was read.
+            for number in 1..=3 {
+                parts[own][number as usize % 2].publish(number);
+                parts[1 - own][number as usize % 2].read(number);
+            }
+        };
+        let other = thread::spawn({
+            let parts = parts.clone();
+            move || run(&parts, 1)
+        });
+        run(&parts, 0);
+        other.join().unwrap();
+    });
+}

@@ -1,0 +1,78 @@
+//! The protocol of publications alone, over words that several processes share.
+//!
+//! A step of a communicator has a number, the same in all of its processes. A process publishes data in a step by writing
+//! it to a line, or to its data, and then storing the number of the step into the first word of the line. The others
+//! wait for that number. A line is written again only when all processes have finished the step that it was written
+//! in: each stores the number of the first step that it has not finished.
+
+use crate::coll_room::SLOTS;
+use crate::sync::{AtomicU64, Ordering};
+
+/// Bits of a number that count the turns of one operation; those above count the operations.
+const TURN_BITS: u32 = 20;
+
+/// The number of the first turn of an operation.
+pub(crate) fn first_turn(operation: u64) -> u64 {
+    operation << TURN_BITS
+}
+
+/// The operation of a step.
+pub(crate) fn operation(number: u64) -> u64 {
+    number >> TURN_BITS
+}
+
+/// The turn of a step in its operation.
+pub(crate) fn turn(number: u64) -> u64 {
+    number & ((1 << TURN_BITS) - 1)
+}
+
+/// The line of a step's publication. First turns have lines of their own, in which the operations take turns, so that an
+/// operation of many turns leaves those of the next ones free.
+pub(crate) fn slot(number: u64) -> usize {
+    let (operation, turn) = (operation(number) as usize, turn(number) as usize);
+    if turn == 0 { operation % SLOTS } else { SLOTS + turn % SLOTS }
+}
+
+/// Publishes what was written before.
+#[inline(always)]
+pub(crate) fn publish(line: &AtomicU64, number: u64) {
+    // Release pairs with the Acquire in `published`.
+    line.store(number, Ordering::Release);
+}
+
+/// The number of the last publication in a line; what was published with it is visible.
+#[inline(always)]
+pub(crate) fn published(line: &AtomicU64) -> u64 {
+    // Acquire pairs with the Release in `publish`.
+    line.load(Ordering::Acquire)
+}
+
+/// Reports that this process has finished all steps before a number.
+#[inline(always)]
+pub(crate) fn report(finished: &AtomicU64, number: u64) {
+    // Release pairs with the Acquire in `reported`: this process's reads are over.
+    finished.store(number, Ordering::Release);
+}
+
+/// The number of the first step that a process has not finished.
+#[inline(always)]
+pub(crate) fn reported(finished: &AtomicU64) -> u64 {
+    // Acquire pairs with the Release in `report`: what is written next is not read any more.
+    finished.load(Ordering::Acquire)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_one_operation_and_first_turns_of_following_ones_have_different_lines() {
+        let first = first_turn(7);
+        assert_eq!((operation(first + 3), turn(first + 3)), (7, 3));
+        let slots: Vec<usize> = (1..=SLOTS as u64).map(|turn| slot(first + turn)).collect();
+        assert!((0..SLOTS).all(|at| slots[..at].iter().all(|other| *other != slots[at])));
+        let firsts: Vec<usize> = (0..SLOTS as u64).map(|more| slot(first_turn(7 + more))).collect();
+        assert!(firsts.iter().all(|one| !slots.contains(one)));
+        assert_eq!(slot(first_turn(7 + SLOTS as u64)), firsts[0]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Channels of ranks that are threads: what is read is what was published, and forged places open nothing.
+
+use std::sync::{Arc, Barrier};
+
+use mpi_fabric::{Awaited, Channel, Endpoint, Place};
+
+const LENGTHS: [usize; 2] = [256 << 10, 64 << 10];
+
+fn wait<T>(mut try_it: impl FnMut() -> Result<T, ()>) -> T {
+    loop {
+        match try_it() {
+            Ok(value) => return value,
+            Err(()) => std::thread::yield_now(),
+        }
+    }
+}
+
+fn not_yet<T>(result: Result<T, Awaited<'_>>) -> Result<T, ()> {
+    result.map_err(drop)
+}
+
+/// Opens a channel of all endpoints.
+fn open(endpoints: &[Endpoint]) -> Vec<Channel> {
+    let places: Vec<Option<Place>> = endpoints.iter().map(|endpoint| endpoint.take_room(&LENGTHS)).collect();
+    let words: Vec<[u64; 2]> = places.iter().map(|place| place.expect("room").to_words()).collect();
+    let places: Vec<Option<Place>> = words.into_iter().map(Place::from_words).collect();
+    let members: Vec<u32> = (0..endpoints.len() as u32).collect();
+    let open = |endpoint: &Endpoint| endpoint.open_channel(&members, endpoint.rank(), &places).expect("opened");
+    endpoints.iter().map(open).collect()
+}
+
+fn content(operation: u64, turn: u64, rank: u32, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| (operation * 7 + turn * 3 + u64::from(rank) * 31 + i as u64) as u8).collect()
+}
+
+/// The operations of a test: bytes and turns of the n-th, and its root if only that publishes.
+fn operation(n: u64) -> (usize, u64, Option<u32>) {
+    let random = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let bytes = [0, 8, 48, 49, 1000, 5000, 20_000, 32 << 10][random as usize % 8];
+    let turns = if random % 5 == 0 { 1 + random / 8 % 40 } else { 1 };
+    (bytes, turns, (random / 64 % 3 > 0).then_some((random / 256 % 16) as u32))
+}
+
+fn work(channel: &Channel, rank: u32, operations: u64) {
+    let size = channel.size();
+    for n in 0..operations {
+        let (bytes, turns, root) = operation(n);
+        let root = root.map(|root| root % size);
+        for turn in 0..turns {
+            if turn > 0 {
+                channel.end_turn();
+            }
+            if root.is_none_or(|root| root == rank) {
+                let mut publication = wait(|| not_yet(channel.reserve(bytes)));
+                let data = content(n, turn, rank, bytes);
+                publication.put(0, &data[..bytes / 2]);
+                publication.put(bytes / 2, &data[bytes / 2..]);
+                publication.publish(n);
+            }
+            let sources = (0..size).filter(|source| root.map_or(*source != rank, |root| root == *source));
+            for source in sources.filter(|source| *source != rank) {
+                let published = wait(|| not_yet(channel.read(source)));
+                assert_eq!(published.terms, n);
+                assert_eq!(published.bytes(0, bytes).expect("inside"), content(n, turn, source, bytes));
+                assert!(published.bytes(0, usize::MAX).is_none() && published.bytes(8 << 20, 1).is_none());
+            }
+        }
+        channel.end_operation(root.is_none());
+    }
+}
+
+#[test]
+fn everything_published_is_read_by_all_in_its_step() {
+    for size in [2, 3, 5] {
+        let endpoints = Endpoint::threads(size).expect("memory for a few ranks");
+        let channels = open(&endpoints);
+        std::thread::scope(|scope| {
+            for (rank, channel) in (0..).zip(&channels) {
+                scope.spawn(move || work(channel, rank, 400));
+            }
+        });
+    }
+}
+
+#[test]
+fn rooms_are_used_again_by_later_channels() {
+    let endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    // Far more channels than there is room for at once.
+    for _ in 0..200 {
+        let channels = open(&endpoints);
+        let together = Arc::new(Barrier::new(2));
+        std::thread::scope(|scope| {
+            for (rank, channel) in (0..).zip(channels) {
+                let together = together.clone();
+                scope.spawn(move || {
+                    work(&channel, rank, 7);
+                    drop(channel);
+                    together.wait();
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn places_that_cannot_be_open_nothing_and_cost_no_room() {
+    let endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    assert_eq!(Place::from_words([0, 0]), None, "no place");
+    assert_eq!(Place::from_words([1 << 63 | 1 << 62 | 1, 1]), None, "a block that does not exist");
+    assert_eq!(Place::from_words([1 << 63, 1]), None, "no data");
+    assert_eq!(Place::from_words([1 << 63 | 1, u64::MAX]), None, "no such operation");
+    let beyond = Place::from_words([1 << 63 | 0xffff << 16 | 0xffff, 1]);
+    assert!(beyond.is_some(), "only the room's length shows that it lies outside");
+    for _ in 0..1000 {
+        let own = endpoints[0].take_room(&LENGTHS);
+        assert!(own.is_some());
+        assert!(endpoints[0].open_channel(&[0, 1], 0, &[own, beyond]).is_none());
+        let own = endpoints[0].take_room(&LENGTHS);
+        assert!(endpoints[0].open_channel(&[0, 1], 0, &[own, None]).is_none());
+    }
+}
