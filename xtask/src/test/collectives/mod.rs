@@ -33,6 +33,20 @@ const RANKS_OF_OTHERS: [usize; 2] = [1, 2];
 /// Numbers of threads of the mixes.
 const THREADS: [&str; 2] = ["1", "3"];
 
+/// Programs with control variables, with the number of ranks and of cases: the comparison of arguments, reproducible sums, the algorithms of
+/// many processes, and the progress thread.
+const VARIED: [(&str, usize, &str, &[(&str, &str)]); 4] = [
+    ("every", 3, "1", &[("FERRUM_COLL_CHECK", "on")]),
+    ("every", 4, "1", &[("FERRUM_COLL_REPRODUCIBLE_SUMS", "on")]),
+    (
+        "every",
+        5,
+        "1",
+        &[("FERRUM_COLL_RING_FROM", "3"), ("FERRUM_COLL_SPLIT_LIMIT", "1"), ("FERRUM_COLL_BCAST_SPLIT_LIMIT", "1")],
+    ),
+    ("mix", 4, "20", &[("FERRUM_COLL_PROGRESS_THREAD", "on")]),
+];
+
 /// Each program with each number of ranks.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let spec = Spec::read(&paths::root())?;
@@ -67,6 +81,14 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         }
     }
     if ours {
+        for (name, ranks, cases, variables) in VARIED {
+            let program = folder.join(name);
+            let test = format!("{name} {ranks} {}", variables[0].0);
+            let arguments = [&seed, cases, "strict"];
+            step(report, &test, || {
+                process::run(library.launch(ranks, &program).args(arguments).envs(variables.iter().copied()), LIMIT)
+            });
+        }
         let program = compile(&library, "killed", &folder)?;
         for function in calls::functions(&spec) {
             report.step(&format!("killed {function}"), || killed(&library, &program, function))?;
