@@ -144,20 +144,25 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MP
     return PMPI_Recv(buffer, count, type, source, tag, comm, status);
 }
 
-/* The program's part and offset of the busiest place, in the form that `addr2line -e PART OFFSET` reads. */
+/* The program's part and offset of the busiest place, in the form that `addr2line -e PART OFFSET` reads. A static
+ * program is one part: there the offset is the address. */
 static void name_worst_site(void)
 {
     const struct site *worst = &sites[0];
     for (int i = 1; i < MAX_SITES; i++)
         if (sites[i].calls > worst->calls)
             worst = &sites[i];
-    Dl_info where;
-    if (!worst->address || !dladdr(worst->address, &where) || !where.dli_fname)
+    if (!worst->address)
         return;
+    mine.worst_calls = worst->calls;
+    Dl_info where;
+    if (!dladdr(worst->address, &where) || !where.dli_fname) {
+        snprintf(mine.worst_site, sizeof mine.worst_site, "%p", worst->address);
+        return;
+    }
     const char *name = strrchr(where.dli_fname, '/');
     snprintf(mine.worst_site, sizeof mine.worst_site, "%.60s+0x%lx", name ? name + 1 : where.dli_fname,
              (unsigned long)((const char *)worst->address - (const char *)where.dli_fbase));
-    mine.worst_calls = worst->calls;
 }
 
 static void print_report(const struct findings *all, int size)
