@@ -1,18 +1,16 @@
 //! Error classes and codes that programs add, with their texts (MPI-5.0, section 9.5).
 //!
 //! Values count up from [`FIRST`] and are never reused. So processes that add in the same order get the same values,
-//! and a removed value never gets another meaning. A look-up locks one shard of a concurrent map for a short time. A
-//! change concerns a code and its class, so a mutex serialises changes.
+//! and a removed value never gets another meaning. Entries are in ascending order of their values: while none has been
+//! removed an entry's place is its value less [`FIRST`], and later a binary search finds it. All of them are under one
+//! mutex, which takes no locked instruction while the process has one thread.
 //! Invariant: a class exists at least as long as the codes that the program added to it.
 //! Not here: codes of instances (`codes`), texts of the ABI's classes (`classes`).
 
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dashmap::DashMap;
-use dashmap::mapref::one::RefMut;
+use mpi_core::ShortMutex;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
-use rustc_hash::FxBuildHasher;
 
 use crate::code_layout::LAST_INSTANCE_CODE;
 use crate::{Error, Result, classes};
@@ -20,27 +18,63 @@ use crate::{Error, Result, classes};
 /// The first value that a program can get.
 const FIRST: i32 = LAST_INSTANCE_CODE + 1;
 
-/// All classes and codes that the program added. Thread-safe.
+/// All classes and codes that the program added. Thread-safe; not async-signal-safe.
 #[derive(Debug)]
 pub struct AddedCodes {
     /// The value of `MPI_LASTUSEDCODE`; written under the mutex, read by the program through its address.
     last: AtomicI32,
-    entries: DashMap<i32, Entry, FxBuildHasher>,
-    /// Held while entries change.
-    changes: Mutex<()>,
+    entries: ShortMutex<Entries>,
 }
 
-/// Number of the map's shards, each with its own lock. It is small, because programs add few codes and look them up
-/// from few threads.
-const SHARDS: usize = 4;
+/// Entries in ascending order of their values.
+#[derive(Debug, Default)]
+struct Entries(Vec<Entry>);
 
 #[derive(Debug)]
 struct Entry {
+    value: i32,
     /// The class of the code; for a class, its own value.
     class: i32,
     /// For a class: number of its codes that were added and not removed.
     codes: u32,
     text: Option<Box<str>>,
+}
+
+impl Entries {
+    /// The place of a value's entry.
+    #[inline]
+    fn place(&self, value: i32) -> Option<usize> {
+        let place = value.wrapping_sub(FIRST) as u32 as usize;
+        match self.0.get(place) {
+            Some(entry) if entry.value == value => Some(place),
+            _ => self.search(value),
+        }
+    }
+
+    #[inline(never)]
+    fn search(&self, value: i32) -> Option<usize> {
+        self.0.binary_search_by_key(&value, |entry| entry.value).ok()
+    }
+
+    #[inline]
+    fn get(&self, value: i32) -> Option<&Entry> {
+        self.place(value).map(|place| &self.0[place])
+    }
+
+    fn get_mut(&mut self, value: i32) -> Option<&mut Entry> {
+        self.place(value).map(|place| &mut self.0[place])
+    }
+
+    /// The entry of a value that a call concerns.
+    fn find(&mut self, argument: &'static str, value: i32) -> Result<&mut Entry> {
+        self.get_mut(value).ok_or_else(|| wrong(argument, value, "the program added no such value, or removed it"))
+    }
+
+    fn remove(&mut self, value: i32) {
+        if let Some(place) = self.place(value) {
+            self.0.remove(place);
+        }
+    }
 }
 
 impl Default for AddedCodes {
@@ -51,9 +85,8 @@ impl Default for AddedCodes {
 
 impl AddedCodes {
     /// An empty table.
-    pub fn new() -> Self {
-        let entries = DashMap::with_hasher_and_shard_amount(FxBuildHasher, SHARDS);
-        AddedCodes { last: AtomicI32::new(FIRST - 1), entries, changes: Mutex::new(()) }
+    pub const fn new() -> Self {
+        AddedCodes { last: AtomicI32::new(FIRST - 1), entries: ShortMutex::new(Entries(Vec::new())) }
     }
 
     /// The value of `MPI_LASTUSEDCODE`: no code of this process is larger. Its address never changes.
@@ -63,42 +96,41 @@ impl AddedCodes {
 
     /// `MPI_Add_error_class`. Errors: `MPI_ERR_OTHER` when no values are left.
     pub fn add_class(&self) -> Result<i32> {
-        let _changing = self.change();
+        let entries = &mut *self.entries.lock();
         let class = self.take()?;
-        self.entries.insert(class, Entry { class, codes: 0, text: None });
+        entries.0.push(Entry { value: class, class, codes: 0, text: None });
         Ok(class)
     }
 
     /// `MPI_Add_error_code`: a code of a class of the ABI or of the program. Errors: `MPI_ERR_ARG` for a value that is
     /// not a class, `MPI_ERR_OTHER` as for [`AddedCodes::add_class`].
     pub fn add_code(&self, class: i32) -> Result<i32> {
-        let _changing = self.change();
-        match self.entries.get(&class) {
-            Some(entry) if entry.class == class => {}
-            None if classes::exists(class) => {}
+        let entries = &mut *self.entries.lock();
+        let of_program = match entries.get(class) {
+            Some(entry) if entry.class == class => true,
+            None if classes::exists(class) => false,
             Some(_) => return Err(wrong("errorclass", class, "that is a code, not a class")),
             None => return Err(wrong("errorclass", class, "there is no such error class")),
-        }
-        let code = self.take()?;
-        if let Some(mut entry) = self.entries.get_mut(&class) {
+        };
+        let value = self.take()?;
+        if of_program && let Some(entry) = entries.get_mut(class) {
             entry.codes += 1;
         }
-        self.entries.insert(code, Entry { class, codes: 0, text: None });
-        Ok(code)
+        entries.0.push(Entry { value, class, codes: 0, text: None });
+        Ok(value)
     }
 
     /// `MPI_Add_error_string`: replaces a text set before. Errors: `MPI_ERR_ARG` for a value that was not added.
     pub fn set_text(&self, code: i32, text: &str) -> Result<()> {
-        let _changing = self.change();
-        self.find("errorcode", code)?.text = Some(text.into());
+        self.entries.lock().find("errorcode", code)?.text = Some(text.into());
         Ok(())
     }
 
     /// `MPI_Remove_error_class`. Errors: `MPI_ERR_ARG` for a value that is not an added class, `MPI_ERR_OTHER` while it
     /// has codes or a text.
     pub fn remove_class(&self, class: i32) -> Result<()> {
-        let _changing = self.change();
-        let entry = self.find("errorclass", class)?;
+        let entries = &mut *self.entries.lock();
+        let entry = entries.find("errorclass", class)?;
         if entry.class != class {
             return Err(wrong("errorclass", class, "that is a code, not a class"));
         }
@@ -109,27 +141,24 @@ impl AddedCodes {
         if entry.text.is_some() {
             return Err(has_text("errorclass", class));
         }
-        drop(entry);
-        self.entries.remove(&class);
+        entries.remove(class);
         Ok(())
     }
 
     /// `MPI_Remove_error_code`. Errors: `MPI_ERR_ARG` for a value that is not an added code, `MPI_ERR_OTHER` while it
     /// has a text.
     pub fn remove_code(&self, code: i32) -> Result<()> {
-        let _changing = self.change();
-        let (class, with_text) = {
-            let entry = self.find("errorcode", code)?;
-            (entry.class, entry.text.is_some())
-        };
+        let entries = &mut *self.entries.lock();
+        let entry = entries.find("errorcode", code)?;
+        let class = entry.class;
         if class == code {
             return Err(wrong("errorcode", code, "that is a class, not a code"));
         }
-        if with_text {
+        if entry.text.is_some() {
             return Err(has_text("errorcode", code));
         }
-        self.entries.remove(&code);
-        if let Some(mut entry) = self.entries.get_mut(&class) {
+        entries.remove(code);
+        if let Some(entry) = entries.get_mut(class) {
             entry.codes -= 1;
         }
         Ok(())
@@ -137,22 +166,28 @@ impl AddedCodes {
 
     /// `MPI_Remove_error_string`. Errors: `MPI_ERR_ARG` for a value that was not added, or has no text.
     pub fn remove_text(&self, code: i32) -> Result<()> {
-        let _changing = self.change();
-        let text = self.find("errorcode", code)?.text.take();
-        match text {
+        match self.entries.lock().find("errorcode", code)?.text.take() {
             Some(_) => Ok(()),
             None => Err(wrong("errorcode", code, "no text was added to it")),
         }
     }
 
     /// The class of an added class or code.
+    #[inline]
     pub fn class_of(&self, code: i32) -> Option<i32> {
-        self.entries.get(&code).map(|entry| entry.class)
+        self.entries.lock().get(code).map(|entry| entry.class)
+    }
+
+    /// Passes the text of an added class or code to `read`, empty if it has none, and returns the result. `read` must
+    /// not use the table.
+    #[inline]
+    pub fn with_string_of<R>(&self, code: i32, read: impl FnOnce(&str) -> R) -> Option<R> {
+        self.entries.lock().get(code).map(|entry| read(entry.text.as_deref().unwrap_or_default()))
     }
 
     /// The text of an added class or code, empty if it has none.
     pub fn string_of(&self, code: i32) -> Option<String> {
-        self.entries.get(&code).map(|entry| entry.text.as_deref().unwrap_or_default().to_owned())
+        self.with_string_of(code, str::to_owned)
     }
 
     /// Allocates the next value; the caller holds the mutex.
@@ -162,16 +197,6 @@ impl AddedCodes {
         let next = next.ok_or_else(|| Error::new(MPI_ERR_OTHER, "there are no values for further error codes"))?;
         self.last.store(next, Ordering::Relaxed);
         Ok(next)
-    }
-
-    fn change(&self) -> MutexGuard<'_, ()> {
-        // Every change is one step, so a panic of a holder leaves no partial change.
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn find(&self, argument: &'static str, value: i32) -> Result<RefMut<'_, i32, Entry>> {
-        let found = self.entries.get_mut(&value);
-        found.ok_or_else(|| wrong(argument, value, "the program added no such value, or removed it"))
     }
 }
 
@@ -220,6 +245,22 @@ mod tests {
     }
 
     #[test]
+    fn every_value_is_found_whatever_was_removed_before() {
+        let codes = AddedCodes::new();
+        let class = codes.add_class().expect("room");
+        let added: Vec<i32> = (0..60).map(|_| codes.add_code(class).expect("room")).collect();
+        for (n, code) in added.iter().enumerate().filter(|(n, _)| n % 3 == 1) {
+            codes.remove_code(*code).expect("added");
+            assert_eq!(codes.class_of(added[n - 1]), Some(class));
+        }
+        for (n, code) in added.iter().enumerate() {
+            assert_eq!(codes.class_of(*code), (n % 3 != 1).then_some(class), "{n}");
+            assert_eq!(codes.set_text(*code, "text").is_ok(), n % 3 != 1);
+        }
+        assert_eq!(codes.class_of(i32::MIN), None);
+    }
+
+    #[test]
     fn threads_that_add_and_look_up_at_once_find_what_was_added() {
         let codes = AddedCodes::new();
         std::thread::scope(|scope| {
@@ -239,7 +280,7 @@ mod tests {
                 });
             }
         });
-        assert!(codes.entries.is_empty());
+        assert!(codes.entries.lock().0.is_empty());
         assert_eq!(last(&codes), FIRST - 1 + 4 * 400);
     }
 

@@ -80,6 +80,15 @@ impl ErrorCodes {
         classes::code_text(class).map(str::to_owned)
     }
 
+    /// As [`ErrorCodes::string_of`], passed to `read` in place, which must not use the table.
+    #[inline]
+    pub fn with_string_of<R>(&self, code: i32, read: impl FnOnce(&str) -> R) -> Option<R> {
+        if code > LAST_INSTANCE_CODE {
+            return self.added.with_string_of(code, read);
+        }
+        self.string_of(code).map(|text| read(&text))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Recent> {
         // Every change is one step, so a panic of a holder leaves no partial change.
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
