@@ -12,6 +12,7 @@ use mpi_errors::{Error, ErrorCodes, Result};
 use mpi_wireup::Started;
 use mpi_wireup::other_launchers::OtherLauncher;
 
+use crate::process::clock;
 use crate::process::running::{forked, in_child, joined, publish};
 use crate::process::start::{self, StartFailure};
 use crate::process::tool_failure;
@@ -45,6 +46,7 @@ fn make() -> Result<&'static Process> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         tool_failure::begin(process.errors, process.rank());
+        clock::find();
         // SAFETY: C calls these functions of this library while the library is loaded. If there is no memory to
         // register the first one, a child of `fork` uses its parent's record.
         unsafe {
