@@ -127,9 +127,15 @@ impl Deref for TypeRef {
 pub struct Record(Mark<'static>);
 
 impl Record {
+    /// The entry.
+    #[inline]
+    pub fn entry(&self) -> Mark<'static> {
+        self.0
+    }
+
     /// Records that the call has ended.
     #[inline]
-    pub fn end(self, outcome: Outcome) -> Outcome {
+    pub fn end(&self, outcome: Outcome) -> Outcome {
         self.0.leave();
         if outcome.is_err() {
             self.failed();
@@ -166,7 +172,7 @@ impl CallContext {
     /// A communicator.
     #[inline]
     pub fn comm(&mut self, name: &'static str, word: usize) -> Result<CommView> {
-        match self.process.comm(&self.guard, Handle(word)) {
+        match self.process.comm_facts(&self.guard, Handle(word)) {
             Some(comm) => {
                 self.comm = CommView::of(Handle(word), comm);
                 Ok(self.comm)
@@ -188,7 +194,7 @@ impl CallContext {
 
     #[inline(always)] // one branch remains for each kind
     fn comm_of_kind(&mut self, name: &'static str, word: usize, inter: bool) -> Result<CommView> {
-        match self.process.comm(&self.guard, Handle(word)) {
+        match self.process.comm_facts(&self.guard, Handle(word)) {
             Some(comm) if comm.remote().is_some() == inter => {
                 self.comm = CommView::of(Handle(word), comm);
                 Ok(self.comm)

@@ -47,6 +47,17 @@ pub fn out<T>(name: &'static str, address: *mut T) -> Result<Out<T>> {
     if address.is_null() { Err(null(name)) } else { Ok(Out { address }) }
 }
 
+/// Stores a result unless its address is NULL; whether it was stored.
+#[inline(always)] // of short ways that have a longer one
+pub fn set_quickly<T>(address: *mut T, value: T) -> bool {
+    if address.is_null() {
+        return false;
+    }
+    // SAFETY: the program passed the address of a variable of this type.
+    unsafe { address.write_unaligned(value) };
+    true
+}
+
 /// The place of an address or a string; declared as `void *` or `char *`.
 #[inline]
 pub fn pointer<T>(name: &'static str, address: *mut T) -> Result<*mut T> {

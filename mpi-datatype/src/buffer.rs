@@ -46,6 +46,39 @@ unsafe impl<Access> Send for TypedBuf<'_, Access> {}
 // SAFETY: as above; a shared reference to a buffer of either kind only reads.
 unsafe impl<Access> Sync for TypedBuf<'_, Access> {}
 
+/// The bytes of a buffer that are to be read, by value: a caller that passes this keeps its buffer in registers.
+#[derive(Debug, Clone, Copy)]
+pub struct Packing<'b> {
+    start: *mut u8,
+    bytes: u64,
+    layout: Option<&'b Layout>,
+}
+
+impl Packing<'_> {
+    /// Number of packed bytes.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// As [`TypedBuf::pack`].
+    #[inline]
+    pub fn pack(&self, at: u64, out: &mut [u8]) -> usize {
+        let length = (out.len() as u64).min(self.bytes.saturating_sub(at)) as usize;
+        match self.layout {
+            // SAFETY: `at + length <= bytes`, which are readable; `out` is at least `length` long. `copy`, not
+            // `copy_nonoverlapping`: a program's own buffers may overlap.
+            None if length > 0 => unsafe { ptr::copy(self.start.add(at as usize), out.as_mut_ptr(), length) },
+            // SAFETY: as above, for the bytes that the layout places.
+            Some(layout) if length > 0 => unsafe {
+                move_all::<Gather>(layout, self.start, at, out.as_mut_ptr(), length)
+            },
+            _ => {}
+        }
+        length
+    }
+}
+
 impl<Access> TypedBuf<'_, Access> {
     /// No data, or room for none.
     #[inline]
@@ -101,22 +134,17 @@ impl<Access> TypedBuf<'_, Access> {
         }
     }
 
+    /// The buffer as [`Packing`].
+    #[inline(always)]
+    pub fn packing(&self) -> Packing<'_> {
+        Packing { start: self.start, bytes: self.bytes, layout: self.layout.get() }
+    }
+
     /// Copies packed bytes from `at` on into `out`; returns their number. Of a [`RecvBuf`] these are bytes stored
     /// before.
     #[inline]
     pub fn pack(&self, at: u64, out: &mut [u8]) -> usize {
-        let length = (out.len() as u64).min(self.bytes.saturating_sub(at)) as usize;
-        match self.layout.get() {
-            // SAFETY: `at + length <= bytes`, which are readable; `out` is at least `length` long. `copy`, not
-            // `copy_nonoverlapping`: a program's own buffers may overlap.
-            None if length > 0 => unsafe { ptr::copy(self.start.add(at as usize), out.as_mut_ptr(), length) },
-            // SAFETY: as above, for the bytes that the layout places.
-            Some(layout) if length > 0 => unsafe {
-                move_all::<Gather>(layout, self.start, at, out.as_mut_ptr(), length)
-            },
-            _ => {}
-        }
-        length
+        self.packing().pack(at, out)
     }
 
     /// The packed bytes `at .. at + length`, clipped to the buffer.

@@ -278,6 +278,13 @@ impl Datatype {
         self.is_contiguous().then_some(bytes)
     }
 
+    /// Bytes of `count` elements that follow each other without gaps, if there are at most `most`.
+    #[inline(always)] // a short way of calls that have a longer one
+    pub fn short_bytes_of(&self, count: u64, most: u64) -> Option<usize> {
+        let bytes = count.checked_mul(self.size)?;
+        (bytes <= most && self.is_contiguous()).then_some(bytes as usize)
+    }
+
     /// Bytes of memory that `count` elements need, from the first to the last data byte, gaps included; saturates.
     pub fn span(&self, count: u64) -> u64 {
         if count == 0 || self.size == 0 {

@@ -36,7 +36,7 @@ mod shape;
 pub mod signature;
 mod slices;
 
-pub use buffer::{RecvBuf, SendBuf, TypedBuf};
+pub use buffer::{Packing, RecvBuf, SendBuf, TypedBuf};
 pub use construct_array::{Distribution, Subarray};
 pub use construct_section::Section;
 pub use datatype::Datatype;

@@ -25,7 +25,7 @@ use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
 use crate::rank_block::Life;
-use crate::record::{Full, RecordHead, Sink};
+use crate::record::{Full, INLINE_BYTES, RecordHead, Sink};
 use crate::recorder::Recorder;
 use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
@@ -82,6 +82,27 @@ pub struct Endpoint {
     _probe: Box<u64>,
 }
 
+/// Room for a record of one line in a peer's ring.
+pub struct LineRoom<'e> {
+    output: &'e mut Output,
+    /// Length of the payload.
+    len: usize,
+    fenced: bool,
+    variables: &'e &'static FabricInstruments,
+}
+
+impl LineRoom<'_> {
+    /// Appends the record and wakes the receiver if it sleeps. Panics if the payload has another length than the room.
+    #[inline(always)]
+    pub fn push(self, head: &RecordHead, payload: &[u8]) {
+        assert!(payload.len() == self.len, "the payload is as long as its room");
+        // SAFETY: `line_to` has found that a line fits, and that the payload is not longer; no other record was pushed
+        // meanwhile, because the endpoint is borrowed.
+        unsafe { self.output.ring.push_line(head, payload) };
+        self.output.notify(self.fenced, self.variables);
+    }
+}
+
 impl Endpoint {
     /// This rank, 0..size.
     #[inline]
@@ -120,8 +141,16 @@ impl Endpoint {
         if !output.ring.try_push_line(head, payload) {
             return false;
         }
-        output.notify(self.fenced, self.variables);
+        output.notify(self.fenced, &self.variables);
         true
+    }
+
+    /// Room for a record of one line with a payload of `len` bytes, if that needs nothing but a store into the ring.
+    #[inline(always)] // on the path of every short message
+    pub fn line_to(&mut self, dest: u32, len: usize) -> Option<LineRoom<'_>> {
+        let output = self.outputs.get_mut(dest as usize)?;
+        let fits = len <= INLINE_BYTES && output.ring.fits_lines(1);
+        fits.then_some(LineRoom { output, len, fenced: self.fenced, variables: &self.variables })
     }
 
     /// A record of several lines, or one for which there is no room yet. The head is passed by value, so that it stays in
@@ -134,7 +163,7 @@ impl Endpoint {
         if let Some(output) = self.outputs.get_mut(dest as usize)
             && output.ring.try_push(&head, payload).is_ok()
         {
-            output.notify(self.fenced, self.variables);
+            output.notify(self.fenced, &self.variables);
             return Ok(());
         }
         self.push_after_making_room(dest, head, payload)
@@ -196,7 +225,7 @@ impl Endpoint {
     /// Wakes the receiver of a record, which may have needed room that was made for it.
     #[inline]
     fn pushed(&self, dest: u32) {
-        self.outputs[dest as usize].notify(self.fenced, self.variables);
+        self.outputs[dest as usize].notify(self.fenced, &self.variables);
         self.show_used(dest);
     }
 

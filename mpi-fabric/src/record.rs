@@ -169,6 +169,17 @@ impl<'a> Payload<'a> {
         n
     }
 
+    /// Appends all of it to a buffer.
+    pub fn append_to(&self, buffer: &mut Vec<u8>) {
+        buffer.reserve(self.len);
+        // SAFETY: `len` bytes are readable by `new`'s contract, and there is room for as many behind the buffer's end,
+        // in private memory; they are initialised before they belong to the buffer.
+        unsafe {
+            copy_short(self.at, buffer.as_mut_ptr().add(buffer.len()), self.len);
+            buffer.set_len(buffer.len() + self.len);
+        }
+    }
+
     /// The `i`-th 8-byte word of the payload; 0 beyond its end. Of a last, partial word the upper bytes are undefined.
     #[inline(always)]
     pub fn word(&self, i: usize) -> u64 {
@@ -181,8 +192,8 @@ impl<'a> Payload<'a> {
 
     /// A private copy.
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut out = vec![0; self.len];
-        self.copy_to(&mut out);
+        let mut out = Vec::with_capacity(self.len);
+        self.append_to(&mut out);
         out
     }
 }

@@ -29,6 +29,10 @@ pub const DEPTH: u64 = 64;
 pub const MOST: u64 = 2048;
 /// Stands for the peer of a call that an error refused before its arguments were recorded.
 pub const REFUSED: i32 = i32::MIN;
+/// In the count of a call that waits for requests: the first of them is a send.
+pub const SEND: u64 = 1 << 32;
+/// The same of a receive.
+pub const RECEIVE: u64 = 2 << 32;
 /// Bytes of an entry, the unit of the calls' numbers: call number s has `s * UNIT` in its first word.
 const UNIT: u64 = 32;
 /// Set in the first word of an entry once the call has returned.
@@ -101,7 +105,7 @@ pub struct Call {
     pub peer: i32,
     /// Tag.
     pub tag: i32,
-    /// Count.
+    /// Count; of a call that waits for requests their number, with [`SEND`] or [`RECEIVE`] for the first of them.
     pub count: u64,
 }
 
@@ -111,6 +115,15 @@ impl Mark<'_> {
     pub fn leave(self) {
         if KEPT && self.word.load(Ordering::Relaxed) == self.first {
             // Release pairs with the Acquire in `call`.
+            self.word.store(self.first | ENDED, Ordering::Release);
+        }
+    }
+
+    /// As [`Mark::leave`], for a call in which the lock was held all the time, so that its entry is still its own.
+    #[inline(always)]
+    pub fn leave_held(self) {
+        if KEPT {
+            // Release as in `leave`.
             self.word.store(self.first | ENDED, Ordering::Release);
         }
     }
@@ -181,6 +194,20 @@ impl<M: RecorderMemory> Recording<M> {
     #[inline(always)]
     pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Mark<'_> {
         self.write(function, 0, comm, peer, tag, count)
+    }
+
+    /// Replaces the facts of a call that has not returned, if its entry still belongs to it: a call that waits for
+    /// requests records what it waits for when its wait begins. Not for hot paths.
+    pub fn amend(&self, mark: Mark<'_>, comm: u32, peer: i32, tag: i32, count: u64) {
+        if !KEPT || mark.word.load(Ordering::Relaxed) != mark.first {
+            return;
+        }
+        let at = self.entry(mark.first & !FLAGS);
+        // Release, each, as in `write`.
+        self.half(at + COMM).store(comm, Ordering::Release);
+        self.half(at + PEER).store(peer as u32, Ordering::Release);
+        self.half(at + TAG).store(tag as u32, Ordering::Release);
+        self.word(at + COUNT).store(count, Ordering::Release);
     }
 
     /// Records a call that failed with an error, unless its [`Mark`] has recorded that already. Not for hot paths.

@@ -378,6 +378,15 @@ impl<M: RingMemory> Producer<M> {
         true
     }
 
+    /// Appends a record of one line.
+    /// # Safety
+    /// [`Self::fits_lines`] holds for one, and the payload has at most [`INLINE_BYTES`].
+    #[inline(always)]
+    pub(crate) unsafe fn push_line(&mut self, head: &RecordHead, payload: &[u8]) {
+        // SAFETY: the caller's promise.
+        unsafe { self.append_by(head, payload.len(), (LINE, HEAD_BYTES), payload) };
+    }
+
     /// Whether `count` records of one line fit without reading the receiver's report again.
     #[inline(always)]
     pub(crate) fn fits_lines(&self, count: usize) -> bool {

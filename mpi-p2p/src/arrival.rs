@@ -21,7 +21,7 @@ impl Core {
         let Some(context) = self.contexts.get_mut(head.context) else {
             return self.keep_early(from, head, &content);
         };
-        let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
+        let Some((key, route)) = message_key(&context.routes, from, head) else {
             return self.fault(from, "a message with an invalid tag or source");
         };
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
@@ -31,7 +31,7 @@ impl Core {
         match receive {
             Some(handle) => {
                 context.leaves_posted(head.context, || room(&self.requests, handle), &mut self.posting);
-                context.count_received(head.context, key.source, bytes);
+                context.count_received_from(head.context, route, bytes);
                 self.events.raise_matched(instruments, key, bytes);
                 self.instruments.eager_received.incr();
                 if synchronous {
@@ -42,19 +42,21 @@ impl Core {
                     unreachable!("a receive leaves `posted` when it leaves that state")
                 };
                 (request.status, request.error) = content.deliver(buffer, key);
+                content.recycle(&mut self.pool);
                 if context.freed {
                     self.contexts.remove_if_idle(head.context);
                 }
                 self.finish(handle);
             }
             None if self.direct.matches(head.context, key) => {
-                context.count_received(head.context, key.source, bytes);
+                context.count_received_from(head.context, route, bytes);
                 self.events.raise_matched(instruments, key, bytes);
                 self.instruments.eager_received.incr();
                 if synchronous {
                     self.replies.push_back(Reply::about(from, wire::ACK, head.b));
                 }
                 self.direct.deliver(key, &content);
+                content.recycle(&mut self.pool);
             }
             None => {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, bytes));
@@ -79,7 +81,7 @@ impl Core {
         let Some(context) = self.contexts.get_mut(head.context) else {
             return self.keep_early(from, head, &payload);
         };
-        let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
+        let Some((key, route)) = message_key(&context.routes, from, head) else {
             return self.fault(from, "a message with an invalid tag or source");
         };
         if head.flags & wire::FOR_SERVICE != 0 {
@@ -91,7 +93,7 @@ impl Core {
         match receive {
             Some(request) => {
                 context.leaves_posted(head.context, || room(&self.requests, request), &mut self.posting);
-                context.count_received(head.context, key.source, offer.bytes);
+                context.count_received_from(head.context, route, offer.bytes);
                 self.events.raise_matched(instruments, key, offer.bytes);
                 self.instruments.rendezvous_received.incr();
                 if context.freed {
@@ -105,7 +107,7 @@ impl Core {
                 }
             }
             None if self.direct.matches(head.context, key) => {
-                context.count_received(head.context, key.source, offer.bytes);
+                context.count_received_from(head.context, route, offer.bytes);
                 self.events.raise_matched(instruments, key, offer.bytes);
                 self.instruments.rendezvous_received.incr();
                 self.match_direct(head, from, offer, (key, ahead));

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, Kind, Status};
 use mpi_errors::Result;
+use mpi_fabric::Mark;
 
 use crate::awaited::Awaited;
 use crate::core::{Core, State};
@@ -21,22 +22,28 @@ const NULL: Handle = Handle(MPI_REQUEST_NULL);
 
 impl Engine {
     /// Waits for one request.
+    #[inline]
+    pub fn wait(&self, guard: Guard<'_>, request: Handle) -> Result<Completion> {
+        self.wait_recorded(guard, request, None)
+    }
+
+    /// As [`Engine::wait`]; a wait that gets long records what it waits for in the call's entry.
     #[inline(always)] // a send that was over when it started is complete here
-    pub fn wait(&self, mut guard: Guard<'_>, request: Handle) -> Result<Completion> {
+    pub fn wait_recorded(&self, mut guard: Guard<'_>, request: Handle, entry: Option<Mark<'_>>) -> Result<Completion> {
         match self.state.get_mut(&mut guard).core.take_sent(request) {
             Some(completion) => Ok(completion),
-            None => self.wait_for_one(guard, request),
+            None => self.wait_for_one(guard, request, entry),
         }
     }
 
     #[inline(never)]
-    fn wait_for_one(&self, guard: Guard<'_>, request: Handle) -> Result<Completion> {
+    fn wait_for_one(&self, guard: Guard<'_>, request: Handle, entry: Option<Mark<'_>>) -> Result<Completion> {
         if request == NULL {
             return Ok(Completion::empty());
         }
         // Beside the result of the wait, so that it is moved once.
         let mut completion = None;
-        self.block(guard, Awaited::One(request), |state| match state.core.take_if_done(request) {
+        self.block(guard, Awaited::One(request).recorded(entry), |state| match state.core.take_if_done(request) {
             None => Some(()),
             Some(None) => None,
             done => {
@@ -74,9 +81,19 @@ impl Engine {
 
     /// Waits for one of several. `None` when all are null; else the index of the one, and its completion.
     pub fn wait_any(&self, guard: Guard<'_>, requests: &[Handle]) -> Result<Option<(usize, Completion)>> {
+        self.wait_any_recorded(guard, requests, None)
+    }
+
+    /// As [`Engine::wait_any`]; the entry as for [`Engine::wait_recorded`].
+    pub fn wait_any_recorded(
+        &self,
+        guard: Guard<'_>,
+        requests: &[Handle],
+        entry: Option<Mark<'_>>,
+    ) -> Result<Option<(usize, Completion)>> {
         self.check_all(&guard, requests)?;
         let mut seen = None;
-        self.block(guard, Awaited::Any(requests), move |state| {
+        self.block(guard, Awaited::Any(requests).recorded(entry), move |state| {
             if seen == Some(state.core.completions) {
                 return None;
             }
@@ -111,13 +128,24 @@ impl Engine {
         &self,
         guard: Guard<'_>,
         requests: &[Handle],
+        each: impl FnMut(usize, Option<Completion>),
+    ) -> Result<Option<usize>> {
+        self.wait_some_recorded(guard, requests, None, each)
+    }
+
+    /// As [`Engine::wait_some`]; the entry as for [`Engine::wait_recorded`].
+    pub fn wait_some_recorded(
+        &self,
+        guard: Guard<'_>,
+        requests: &[Handle],
+        entry: Option<Mark<'_>>,
         mut each: impl FnMut(usize, Option<Completion>),
     ) -> Result<Option<usize>> {
         if !self.check_for_active(&guard, requests)? {
             return Ok(None);
         }
         let (mut seen, mut later) = (None, Vec::new());
-        let taken = self.block(guard, Awaited::Any(requests), |state| {
+        let taken = self.block(guard, Awaited::Any(requests).recorded(entry), |state| {
             if seen == Some(state.core.completions) {
                 return None;
             }
@@ -156,15 +184,22 @@ impl Engine {
 
     /// Waits for all and passes each completion to `each`, in the order of the list.
     #[inline]
-    pub fn wait_all(
+    pub fn wait_all(&self, guard: Guard<'_>, requests: &[Handle], each: impl FnMut(usize, Completion)) -> Result<()> {
+        self.wait_all_recorded(guard, requests, None, each)
+    }
+
+    /// As [`Engine::wait_all`]; the entry as for [`Engine::wait_recorded`].
+    #[inline]
+    pub fn wait_all_recorded(
         &self,
         guard: Guard<'_>,
         requests: &[Handle],
+        entry: Option<Mark<'_>>,
         mut each: impl FnMut(usize, Completion),
     ) -> Result<()> {
         self.check_all(&guard, requests)?;
         let (mut next, mut later, mut repeats) = (0, Vec::new(), Repeats::default());
-        let waited = self.block(guard, Awaited::All(requests), |state| {
+        let waited = self.block(guard, Awaited::All(requests).recorded(entry), |state| {
             while next < requests.len() {
                 if requests[next] == NULL {
                     each(next, Completion::empty());

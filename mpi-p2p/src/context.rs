@@ -2,8 +2,8 @@
 //!
 //! A communicator has two contexts, its even id for the program's messages and the odd one beside it for
 //! collectives, each with its own matching.
-//! Invariant: ids in the map are even and unique; the map's load stays under one half, so a look-up is one probe
-//! for ids given out in order.
+//! Invariant: ids in the table are even and unique.
+//! Not here: how the context of an id is found (`id_table`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,6 +13,7 @@ use mpi_core::abi::MPI_ERR_COMM;
 use mpi_errors::Error;
 
 use crate::freed_ids::FreedIds;
+use crate::id_table::IdTable;
 use crate::instruments::{CommMeters, PeerInstruments};
 use crate::matching::{Posted, Unexpected};
 use crate::message::Message;
@@ -87,15 +88,21 @@ impl Context {
 
     /// Counts a message of the program's that was matched with a receive.
     #[inline(always)]
-    pub fn count_received(&self, id: u32, source: i32, bytes: u64) {
+    pub fn count_received_from(&self, id: u32, route: Route, bytes: u64) {
         if user_side(id) {
             let instruments = self.spec.instruments;
             instruments.messages_received.incr();
             instruments.bytes_received.add(bytes);
-            if let Some(peer) = instruments.peers.get(source as usize) {
-                peer.messages_received.incr();
-                peer.bytes_received.add(bytes);
-            }
+            route.peer.messages_received.incr();
+            route.peer.bytes_received.add(bytes);
+        }
+    }
+
+    /// As [`Context::count_received_from`], by the rank of the sender.
+    #[inline(always)]
+    pub fn count_received(&self, id: u32, source: i32, bytes: u64) {
+        if let Some(route) = self.routes.get(source as usize) {
+            self.count_received_from(id, *route, bytes);
         }
     }
 
@@ -148,15 +155,13 @@ impl Side {
 
 #[derive(Debug)]
 pub(crate) struct Contexts {
-    /// Open addressing by `id / 2`; the box keeps entries small to probe.
-    entries: Vec<Option<Box<Context>>>,
-    live: usize,
+    table: IdTable<Context>,
     freed: FreedIds,
 }
 
 impl Contexts {
     pub fn new() -> Self {
-        Contexts { entries: (0..8).map(|_| None).collect(), live: 0, freed: FreedIds::default() }
+        Contexts { table: IdTable::new(), freed: FreedIds::default() }
     }
 
     /// Whether the communicator with this id, or the id beside it, has been freed.
@@ -164,66 +169,29 @@ impl Contexts {
         self.freed.contains(id)
     }
 
-    #[inline]
-    fn home(&self, id: u32) -> usize {
-        (id >> 1) as usize & (self.entries.len() - 1)
-    }
-
-    #[inline]
-    fn position(&self, id: u32) -> Option<usize> {
-        let mask = self.entries.len() - 1;
-        let mut at = self.home(id);
-        while let Some(context) = &self.entries[at] {
-            if context.spec.id == id & !1 {
-                return Some(at);
-            }
-            at = (at + 1) & mask;
-        }
-        None
-    }
-
     /// The context with this id or the id beside it.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, id: u32) -> Option<&Context> {
-        match self.entries.get(self.home(id)) {
-            Some(Some(context)) if context.spec.id == id & !1 => Some(context),
-            _ => self.entries[self.position(id)?].as_deref(),
-        }
+        self.table.get(id)
     }
 
     /// As [`Contexts::get`], for changing it.
-    #[inline]
+    #[inline(always)]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Context> {
-        let at = self.position(id)?;
-        self.entries[at].as_deref_mut()
+        self.table.get_mut(id)
     }
 
     pub fn insert(&mut self, spec: ContextSpec) {
         debug_assert!(spec.id.is_multiple_of(2) && self.get(spec.id).is_none());
         self.freed.remove(spec.id);
-        if (self.live + 1) * 2 > self.entries.len() {
-            let doubled = (0..self.entries.len() * 2).map(|_| None).collect();
-            let old = std::mem::replace(&mut self.entries, doubled);
-            self.live = 0;
-            old.into_iter().flatten().for_each(|context| self.place(context));
-        }
         debug_assert!(spec.world_ranks.len() <= spec.instruments.peers.len());
         let ranks = spec.world_ranks.iter().zip(spec.instruments.peers);
         let (routes, sides) =
             (ranks.map(|(world, peer)| Route { world: *world, peer }).collect(), [Side::new(), Side::new()]);
         let eager_limit = spec.instruments.settings.eager_limit.in_force();
         let room = Room::default();
-        self.place(Box::new(Context { spec, eager_limit, routes, sides, freed: false, holds: 0, room, duplicates: 0 }));
-    }
-
-    fn place(&mut self, context: Box<Context>) {
-        let mask = self.entries.len() - 1;
-        let mut at = self.home(context.spec.id);
-        while self.entries[at].is_some() {
-            at = (at + 1) & mask;
-        }
-        self.entries[at] = Some(context);
-        self.live += 1;
+        let context = Context { spec, eager_limit, routes, sides, freed: false, holds: 0, room, duplicates: 0 };
+        self.table.insert(context.spec.id, Box::new(context));
     }
 
     /// A request with a recipe that used the context was freed.
@@ -254,19 +222,9 @@ impl Contexts {
     }
 
     fn remove(&mut self, id: u32) -> Option<Box<Context>> {
-        let at = self.position(id)?;
-        let removed = self.entries[at].take();
-        self.live -= 1;
+        let removed = self.table.remove(id)?;
         self.freed.insert(id);
-        // Entries that probed past the hole move back to where a look-up finds them.
-        let mask = self.entries.len() - 1;
-        let mut next = (at + 1) & mask;
-        while let Some(context) = self.entries[next].take() {
-            self.live -= 1;
-            self.place(context);
-            next = (next + 1) & mask;
-        }
-        removed
+        Some(removed)
     }
 }
 

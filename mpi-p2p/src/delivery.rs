@@ -11,15 +11,16 @@ use mpi_errors::Error;
 use mpi_fabric::{Payload, RecordHead};
 
 use crate::chains::Key;
+use crate::context::Route;
 use crate::message::{Body, Pool};
 
-/// The source and tag of a message, if the record comes from the rank that it names and its tag is not the wildcard.
+/// The source and tag of a message, and the route to its sender, if the record comes from the rank that it names and its tag is not the wildcard.
 /// The library's own messages may have negative tags.
 #[inline]
-pub(crate) fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
+pub(crate) fn message_key(routes: &[Route], from: u32, head: &RecordHead) -> Option<(Key, Route)> {
     let source = head.a as usize;
-    (world_ranks.get(source) == Some(&from) && head.tag != MPI_ANY_TAG)
-        .then_some(Key { source: source as i32, tag: head.tag })
+    let route = routes.get(source).filter(|route| route.world == from && head.tag != MPI_ANY_TAG)?;
+    Some((Key { source: source as i32, tag: head.tag }, *route))
 }
 
 /// The data of a whole message that arrives.
@@ -30,6 +31,8 @@ pub(crate) trait Content {
     fn deliver(&self, buffer: &mut RecvBuf<'_>, key: Key) -> (Status, Option<Error>);
     /// Keeps it until its receive comes.
     fn keep(self, pool: &mut Pool, synchronous: bool) -> Body;
+    /// Frees its memory, if it has some, for another message.
+    fn recycle(self, pool: &mut Pool);
     /// A copy as words, for a message whose communicator does not exist yet.
     fn to_words(&self) -> Vec<u64>;
 }
@@ -50,6 +53,9 @@ impl Content for Payload<'_> {
         Body::keep(&self, synchronous, pool)
     }
 
+    #[inline(always)]
+    fn recycle(self, _pool: &mut Pool) {}
+
     fn to_words(&self) -> Vec<u64> {
         (0..self.len().div_ceil(8)).map(|i| self.word(i)).collect()
     }
@@ -69,6 +75,10 @@ impl Content for Assembled {
 
     fn keep(self, _pool: &mut Pool, synchronous: bool) -> Body {
         if synchronous { Body::Synchronous(self.0) } else { Body::Heap(self.0) }
+    }
+
+    fn recycle(self, pool: &mut Pool) {
+        pool.take_back(self.0);
     }
 
     fn to_words(&self) -> Vec<u64> {
@@ -152,4 +162,23 @@ pub(crate) fn truncated(key: Key, bytes: u64, room: u64) -> Error {
         .fact("message_tag", key.tag.into())
         .fact("message_bytes", bytes as i64)
         .fact("buffer_bytes", room as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_was_put_together_gives_its_buffer_back() {
+        let mut pool = Pool::default();
+        let mut data = pool.with_room(1000);
+        let (start, room) = (data.as_ptr(), data.capacity());
+        assert!(room >= 1000 && data.is_empty());
+        Payload::from_words(&[7, 8], 16).append_to(&mut data);
+        assert_eq!((data.len(), data.as_ptr()), (16, start), "it does not move");
+        Assembled(data).recycle(&mut pool);
+        assert_eq!(pool.len(), 1);
+        let again = pool.with_room(10);
+        assert_eq!((again.as_ptr(), again.capacity(), again.len()), (start, room, 0));
+    }
 }

@@ -67,9 +67,11 @@ impl Direct {
         }
     }
 
-    /// The first segment of the awaited message has come; no other message matches from here on.
+    /// The first segment of the awaited message has come; no other message matches from here on, and the receive does
+    /// not count as posted.
     pub fn begin_filling(&mut self, status: Status, error: Option<Error>, wanted: u64) {
         self.context = NO_CONTEXT;
+        self.not_posted();
         self.filling = Some(Filled { status, error, wanted, got: 0 });
     }
 
@@ -97,10 +99,16 @@ impl Direct {
     #[inline]
     pub fn leave(&mut self) -> RecvBuf<'static> {
         self.context = NO_CONTEXT;
+        self.not_posted();
+        std::mem::replace(&mut self.buffer, RecvBuf::empty())
+    }
+
+    /// Ends the count of the receive as posted, if it is counted.
+    #[inline]
+    fn not_posted(&mut self) {
         if let Some(instruments) = self.instruments.take() {
             instruments.posted_length.lower(1);
         }
-        std::mem::replace(&mut self.buffer, RecvBuf::empty())
     }
 
     #[inline]
@@ -116,5 +124,23 @@ impl Direct {
         let (status, error) = content.deliver(&mut self.buffer, key);
         self.outcome = Some(Outcome::Received(status, error));
         self.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instruments::CommMeters;
+
+    #[test]
+    fn a_receive_whose_message_is_arriving_is_not_posted() {
+        let instruments = CommMeters::detached(1).block;
+        let mut direct = Direct::new();
+        instruments.posted_length.raise(1);
+        direct.instruments = Some(instruments);
+        direct.begin_filling(Status::EMPTY, None, 8);
+        assert_eq!(instruments.posted_length.get(), 0);
+        direct.leave_filling().expect("it was arriving");
+        assert_eq!(instruments.posted_length.get(), 0);
     }
 }

@@ -59,8 +59,10 @@ impl State {
             match self.endpoint.poll_inline(&mut self.core) {
                 Ok(0) => {
                     std::hint::spin_loop();
-                    // The receive counts as waiting from here on.
-                    if let Some(instruments) = counts.take() {
+                    // The receive counts as waiting from here on, unless its message is arriving.
+                    if let Some(instruments) = counts.take()
+                        && self.core.direct.filling.is_none()
+                    {
                         instruments.posted_length.raise(1);
                         self.core.direct.instruments = Some(instruments);
                     }

@@ -6,13 +6,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use mpi_core::abi::MPI_PROC_NULL;
 use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Doorbell, Endpoint};
+use mpi_fabric::{Doorbell, Endpoint, Recorder};
 use mpi_t::InstrumentMemory;
 
 use crate::awaited::Awaited;
@@ -72,6 +71,7 @@ pub struct Engine {
     pub(crate) arrivals: Arc<Facts>,
     pub(crate) doorbell: Doorbell,
     pub(crate) progress_thread: ProgressThread,
+    pub(crate) recorder: Recorder,
     pub(crate) instruments: &'static EngineInstruments,
     events: &'static MessageEvents,
     pub(crate) wait_events: &'static WaitEvents,
@@ -85,6 +85,7 @@ impl Engine {
     /// An engine over one rank's endpoint, its instruments placed in `memory`.
     pub fn new(endpoint: Endpoint, lock: Arc<ProcessLock>, memory: &dyn InstrumentMemory) -> Engine {
         let (rank, size, doorbell) = (endpoint.rank(), endpoint.size(), endpoint.doorbell());
+        let recorder = endpoint.recorder();
         let instruments = EngineInstruments::place(memory);
         let settings = EngineSettings::new();
         let policy = doorbell.policy();
@@ -105,6 +106,7 @@ impl Engine {
             arrivals,
             doorbell,
             progress_thread: ProgressThread::default(),
+            recorder,
             instruments,
             events,
             wait_events: WaitEvents::new(),
@@ -260,11 +262,6 @@ impl Engine {
         }
     }
 
-    /// Longest message in bytes whose send in this context is over at once while its receiver's ring has room.
-    pub fn eager_bytes(&self, guard: &Guard<'_>, context: u32) -> u64 {
-        self.state.get(guard).core.contexts.get(context).map_or(0, |context| context.eager_limit.load(Relaxed))
-    }
-
     /// A blocking receive into a buffer that is valid until this call returns.
     #[inline]
     fn receive(
@@ -291,6 +288,21 @@ impl Engine {
     /// did.
     pub fn send_at_once(&self, guard: &mut Guard<'_>, context: u32, dest: i32, tag: i32, buffer: &SendBuf<'_>) -> bool {
         self.state.get_mut(guard).send_at_once(context, dest, tag, buffer, 0)
+    }
+
+    /// A blocking standard send of at most 32 bytes of contiguous data, if it needs nothing but stores: calls `record`
+    /// before the message is put into the ring, and returns its result. `None`: nothing has happened.
+    #[inline(always)] // a short way of a call that has a longer one
+    pub fn send_quickly<R>(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        dest: i32,
+        tag: i32,
+        memory: &[u8],
+        record: impl FnOnce() -> R,
+    ) -> Option<R> {
+        self.state.get_mut(guard).send_line(context, dest, tag, memory, record)
     }
 
     /// Starts a send. A buffered one may release the lock while it copies long data.

@@ -6,9 +6,9 @@
 //! - `request`, `recipe`, `message`, `direct`: operations under way, requests that start operations, messages that came
 //!   before their receive, the receive that waits without a request.
 //! - `partitions`, `arrivals`, `partition_transfer`, `partitioned`, `partition_metrics`: partitioned communication.
-//! - `context`, `pending_contexts`: the communicators. `posted`, `on_demand`: metrics that exist while a handle does.
+//! - `context`, `id_table`, `pending_contexts`: the communicators. `posted`, `on_demand`: metrics that exist while a handle does.
 //! - `service_queue`, `transfer_slots`, `buffered`: what waits for services, shared copies, the attached buffer.
-//! - `awaited`, `waiters`: what a thread waits for, and which of several waiting threads polls.
+//! - `awaited`, `waiters`, `wait_record`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
 //! - `collective_request`: requests of operations that `mpi-coll` carries out.
 //! - `room_word`, `room_waits`: waiting for what other processes publish in shared memory.
@@ -58,6 +58,7 @@ mod events;
 mod freed_ids;
 mod generalized;
 mod get_status;
+mod id_table;
 mod instruments;
 mod int_handles;
 mod limits;
@@ -101,6 +102,7 @@ mod start;
 mod sync;
 mod transfer;
 mod transfer_slots;
+mod wait_record;
 mod waiters;
 mod waiting;
 mod wire;

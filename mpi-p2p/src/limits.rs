@@ -2,7 +2,7 @@
 //!
 //! A send compares its size with one word per communicator, which is recomputed whenever one of the limits is set.
 //! Invariant: that word is the communicator's own limit if it has one, else the process's, and never more than what one
-//! record can carry.
+//! record, or one message in segments, can carry.
 //! Not here: the variables as tools see them (`cvars`), the comparison (`send`).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -28,7 +28,7 @@ pub const AS_PROCESS: i32 = -1;
 #[derive(Debug)]
 pub struct ProcessLimitCell {
     own: AtomicU64,
-    /// What one record can carry.
+    /// The longest message in bytes that the fabric carries without an offer, as one record or in segments.
     room: AtomicU64,
     followers: Mutex<Vec<&'static CommLimitCell>>,
 }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn no_limit_is_in_force_beyond_what_a_record_can_carry() {
+    fn no_limit_is_in_force_beyond_what_the_fabric_carries_whole() {
         let (process, a, b) = limits();
         a.join(process);
         process.set_room(50);

@@ -7,6 +7,7 @@ use mpi_core::Handle;
 use mpi_fabric::{Payload, RecordHead};
 
 use crate::chains::Key;
+use crate::limits::LONGEST;
 use crate::wire::Offer;
 
 const INLINE: usize = 48;
@@ -120,26 +121,44 @@ impl Pool {
     const KEPT: usize = 64;
 
     /// An empty buffer.
-    pub fn empty(&mut self) -> Vec<u8> {
+    fn empty(&mut self) -> Vec<u8> {
         let mut buffer = self.buffers.pop().unwrap_or_default();
         buffer.clear();
         buffer
     }
 
+    /// An empty buffer with room for a message of this many bytes, unless there is no memory for them: then it grows
+    /// with what arrives.
+    pub fn with_room(&mut self, bytes: u64) -> Vec<u8> {
+        let mut buffer = self.empty();
+        let _ = buffer.try_reserve_exact(bytes.min(LONGEST) as usize);
+        buffer
+    }
+
     fn filled(&mut self, payload: &Payload<'_>) -> Vec<u8> {
         let mut buffer = self.empty();
-        buffer.resize(payload.len(), 0);
-        payload.copy_to(&mut buffer);
+        payload.append_to(&mut buffer);
         buffer
     }
 
     /// Takes the buffer of a message that is dropped.
     #[inline]
     pub fn recycle(&mut self, body: &mut Body) {
-        if let Body::Heap(buffer) | Body::Synchronous(buffer) = body
-            && self.buffers.len() < Self::KEPT
-        {
-            self.buffers.push(std::mem::take(buffer));
+        if let Body::Heap(buffer) | Body::Synchronous(buffer) = body {
+            self.take_back(std::mem::take(buffer));
         }
+    }
+
+    /// Takes a buffer whose content is not needed any more.
+    pub fn take_back(&mut self, buffer: Vec<u8>) {
+        if self.buffers.len() < Self::KEPT {
+            self.buffers.push(buffer);
+        }
+    }
+
+    /// Number of buffers for reuse.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.buffers.len()
     }
 }

@@ -1,8 +1,10 @@
 //! Pushing the record of a whole message.
 //!
+//! The data of a short message are passed as a slice and those of any other by value, so that no caller has to keep its
+//! buffer in memory for them.
 //! Not here: whether the message may go now (`send`, `recipe`).
 
-use mpi_datatype::SendBuf;
+use mpi_datatype::{Packing, SendBuf};
 use mpi_fabric::{Endpoint, Full, RecordHead};
 
 use crate::wire;
@@ -16,7 +18,7 @@ pub(crate) fn push(endpoint: &mut Endpoint, world: u32, head: &RecordHead, buffe
     match buffer.contiguous() {
         Some(memory) if memory.len() < SEGMENTED_FROM => endpoint.push(world, head, memory),
         Some(memory) => push_long(endpoint, world, *head, memory),
-        None => push_packed(endpoint, world, *head, buffer),
+        None => push_packed(endpoint, world, *head, buffer.packing()),
     }
 }
 
@@ -36,11 +38,11 @@ fn push_long(endpoint: &mut Endpoint, world: u32, head: RecordHead, memory: &[u8
 
 /// Puts a message that does not lie in one piece into the ring.
 #[inline(never)]
-fn push_packed(endpoint: &mut Endpoint, world: u32, head: RecordHead, buffer: &SendBuf<'_>) -> Result<(), Full> {
-    if buffer.bytes() > endpoint.max_payload() as u64 {
+fn push_packed(endpoint: &mut Endpoint, world: u32, head: RecordHead, data: Packing<'_>) -> Result<(), Full> {
+    if data.bytes() > endpoint.max_payload() as u64 {
         return Err(Full);
     }
-    endpoint.push_with(world, &head, buffer.bytes() as usize, |out| {
-        buffer.pack(0, out);
+    endpoint.push_with(world, &head, data.bytes() as usize, |out| {
+        data.pack(0, out);
     })
 }

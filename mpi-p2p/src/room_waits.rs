@@ -43,7 +43,7 @@ impl Engine {
             }
         }
         let word = awaited.to_word();
-        self.block_slowly(guard, Awaited::Word(&word), |_| word.is_over().then_some(()))
+        self.block_slowly(guard, Awaited::Word(&word).into(), |_| word.is_over().then_some(()))
     }
 
     /// Has the service of collective operations called when another process has raised a word.

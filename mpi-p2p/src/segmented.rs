@@ -48,17 +48,17 @@ impl Core {
     fn match_segments(&mut self, from: u32, head: &RecordHead, bytes: u64) -> Target {
         // What is wrong with the message is found when it is complete.
         let Some(context) = self.contexts.get_mut(head.context) else { return Target::Kept(Vec::new()) };
-        let Some(key) = message_key(&context.spec.world_ranks, from, head) else { return Target::Kept(Vec::new()) };
+        let Some((key, route)) = message_key(&context.routes, from, head) else { return Target::Kept(Vec::new()) };
         let (receive, steps) = context.sides[(head.context & 1) as usize].posted.take_match(key);
         if receive.is_none() && !self.direct.matches(head.context, key) {
-            return Target::Kept(self.pool.empty());
+            return Target::Kept(self.pool.with_room(bytes));
         }
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
         context.count_search(head.context, steps);
         if let Some(handle) = receive {
             context.leaves_posted(head.context, || room(&self.requests, handle), &mut self.posting);
         }
-        context.count_received(head.context, key.source, bytes);
+        context.count_received_from(head.context, route, bytes);
         self.events.raise_matched(instruments, key, bytes);
         self.instruments.eager_received.incr();
         let Some(handle) = receive else {
@@ -102,9 +102,7 @@ impl Core {
                 }
             }
             Target::Kept(data) => {
-                let held = data.len();
-                data.resize(held + payload.len(), 0);
-                payload.copy_to(&mut data[held..]);
+                payload.append_to(data);
             }
             Target::Nothing => {}
         }

@@ -81,7 +81,7 @@ impl State {
         mode: Mode,
     ) -> Result<Handle> {
         if !matches!(mode, Mode::Standard | Mode::Ready) {
-            return self.isend_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching);
+            return self.isend_slowly(context_id, dest, tag, Data::User(buffer), mode, Receiver::Matching);
         }
         // The message carries the handle, so that a cancel can refer to it.
         let handle = self.core.sent_request(context_id, dest, buffer.bytes())?;
@@ -89,7 +89,35 @@ impl State {
             return Ok(handle);
         }
         self.core.sent.remove(handle);
-        self.isend_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
+        self.isend_slowly(context_id, dest, tag, Data::User(buffer), mode, Receiver::Matching)
+    }
+
+    /// Sends a message of one line if nothing but stores is needed: calls `record`, then puts the message into the ring,
+    /// and returns the result of `record`. Otherwise does nothing.
+    #[inline(always)] // one caller: `MPI_Send`
+    pub fn send_line<R>(
+        &mut self,
+        context_id: u32,
+        dest: i32,
+        tag: i32,
+        memory: &[u8],
+        record: impl FnOnce() -> R,
+    ) -> Option<R> {
+        let State { endpoint, core } = self;
+        let context = core.contexts.get(context_id)?;
+        // As an unsigned number a negative rank, such as MPI_PROC_NULL, is larger than any rank.
+        let route = *context.routes.get(dest as u32 as usize)?;
+        let bytes = memory.len() as u64;
+        if !context.is_eager(bytes) || core.backlogged != 0 {
+            return None;
+        }
+        let room = endpoint.line_to(route.world, memory.len())?;
+        let recorded = record();
+        let a = u64::from(context.spec.rank);
+        room.push(&RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: 0 }, memory);
+        context.count_sent(context_id, route, bytes);
+        core.count_eager(bytes);
+        Some(recorded)
     }
 
     /// Starts a send of a request with a recipe, whose handle is `token`.
@@ -114,12 +142,12 @@ impl State {
         context_id: u32,
         dest: i32,
         tag: i32,
-        buffer: SendBuf<'static>,
+        data: Data,
         mode: Mode,
         receiver: Receiver,
     ) -> Result<Handle> {
-        let bytes = if dest == MPI_PROC_NULL { 0 } else { buffer.bytes() };
-        match self.start_send_slowly(context_id, dest, tag, Data::User(buffer), mode, receiver)? {
+        let bytes = if dest == MPI_PROC_NULL { 0 } else { data.bytes() };
+        match self.start_send_slowly(context_id, dest, tag, data, mode, receiver)? {
             Started::Under(request) => Ok(request),
             Started::Complete => self.core.sent_request(context_id, MPI_PROC_NULL, bytes),
         }

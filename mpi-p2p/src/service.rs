@@ -20,7 +20,7 @@ use crate::core::Core;
 use crate::delivery::message_key;
 use crate::engine::{Engine, Service, ServiceMessage};
 use crate::message::Matched;
-use crate::request::{Mode, Receiver, Request, SERVED, Work};
+use crate::request::{Data, Mode, Receiver, Request, SERVED, Work};
 use crate::service_queue::{Arrival, Event, ServiceQueue, What};
 use crate::wire::Offer;
 
@@ -50,6 +50,7 @@ impl Engine {
         tag: i32,
         data: SendBuf<'static>,
     ) -> Result<Handle> {
+        let data = Data::User(data);
         self.state.get_mut(guard).isend_slowly(context, dest, tag, data, Mode::Standard, Receiver::Service)
     }
 
@@ -109,7 +110,7 @@ impl Core {
     /// A message for a service has arrived whole.
     pub fn service_message(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
         let Some(context) = self.contexts.get(head.context) else { return self.keep_early(from, head, &payload) };
-        let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
+        let Some((key, _)) = message_key(&context.routes, from, head) else {
             return self.fault(from, "a message with an invalid tag or source");
         };
         let data = payload.to_vec();

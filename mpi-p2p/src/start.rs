@@ -111,13 +111,13 @@ impl Engine {
     /// The facts of a request for the record of its start; those of no communicator for a request without a recipe.
     #[cold]
     #[inline(never)]
-    fn facts_of(&self, guard: &Guard<'_>, request: Handle) -> StartedRequest {
+    pub fn facts_of(&self, guard: &Guard<'_>, request: Handle) -> StartedRequest {
         let found = self.state.get(guard).core.recipes.get(request);
         let facts = found.and_then(|found| {
             let (peer, tag) = found.recipe.peer_and_tag()?;
             Some(StartedRequest { context: found.context, peer, tag })
         });
-        facts.unwrap_or(StartedRequest { context: 0, peer: -1, tag: 0 })
+        facts.unwrap_or(StartedRequest::NONE)
     }
 
     /// The rest of a start that [`Engine::start_recorded`] has not carried out.
@@ -232,6 +232,11 @@ pub struct StartedRequest {
     pub peer: i32,
     /// Its tag, or what stands for it.
     pub tag: i32,
+}
+
+impl StartedRequest {
+    /// The facts of no communicator.
+    pub const NONE: StartedRequest = StartedRequest { context: 0, peer: -1, tag: 0 };
 }
 
 /// Why a request was not started.

@@ -13,7 +13,7 @@ use mpi_core::{Guard, Handle, Status};
 use mpi_errors::{Error, Result};
 use mpi_fabric::WaitStep;
 
-use crate::awaited::Awaited;
+use crate::awaited::{Awaited, RecordedWait};
 use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::instruments::Doing;
@@ -50,10 +50,10 @@ impl Engine {
     /// A process of one thread keeps the lock until it must sleep. Beside others a thread polls for a turn, then
     /// releases the lock.
     #[inline]
-    pub(crate) fn block<'e, T>(
+    pub(crate) fn block<'e, 'a, T>(
         &'e self,
         mut guard: Guard<'e>,
-        awaited: Awaited<'_>,
+        wait: impl Into<RecordedWait<'a>>,
         mut ready: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T> {
         let state = self.state.get_mut(&mut guard);
@@ -67,14 +67,14 @@ impl Engine {
                 return Ok(value);
             }
         }
-        self.block_slowly(guard, awaited, ready)
+        self.block_slowly(guard, wait.into(), ready)
     }
 
     #[inline(never)]
     pub(crate) fn block_slowly<'e, T>(
         &'e self,
         guard: Guard<'e>,
-        awaited: Awaited<'_>,
+        RecordedWait { awaited, entry }: RecordedWait<'_>,
         mut ready: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T> {
         let mut value = None;
@@ -82,6 +82,9 @@ impl Engine {
             value = ready(state);
             value.is_some()
         };
+        if let Some(entry) = entry {
+            self.record_wait(&guard, awaited, entry);
+        }
         self.wait_slowly(guard, awaited, ready)?;
         Ok(value.expect("the wait ended because there is one"))
     }

@@ -141,6 +141,8 @@ pub struct Function {
     /// The bindings that the standard has: `c`, `f90` (the header and the older module), `f08`.
     pub languages: Vec<String>,
     pub state: State,
+    /// Whether the implementation has a short way, which the entry point tries first; never of a large-count form.
+    pub quick: bool,
     /// Path of the implementation below `mpi-capi/src/imp`, if there is one.
     pub implementation: Option<String>,
     /// Whether this is the large-count form.
@@ -316,7 +318,12 @@ fn read_kinds(table: &Table) -> Result<BTreeMap<String, Kind>> {
 
 fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -> Result<()> {
     for row in table.rows() {
-        let state = match row.cell("state")? {
+        let (state, quick) = match row.cell("state")?.split_once(',') {
+            None => (row.cell("state")?, false),
+            Some((state, "quick")) => (state, true),
+            Some((_, other)) => return Err(row.wrong(format!("`{other}` is not `quick`"))),
+        };
+        let state = match state {
             "running" => State::Running,
             "starting" => State::Starting,
             "local" => State::Local,
@@ -338,6 +345,7 @@ fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -
                 since: since.to_owned(),
                 languages: row.cell("languages")?.split(',').map(str::to_owned).collect(),
                 state,
+                quick: quick && !large,
                 implementation: row.optional("impl")?.map(str::to_owned),
                 large,
                 parameters,

@@ -267,11 +267,16 @@ pub unsafe extern "C" fn PMPI_Comm_idup_with_info(
 /// `MPI_Comm_rank`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_rank(comm: usize, rank: *mut c_int) -> c_int {
-    entry::lockless(functions::MPI_COMM_RANK, Some(Object::comm(comm)), |cx| {
-        let comm = cx.comm("comm", comm)?;
-        let rank = check::out("rank", rank)?;
+    if imp::comm::comm_rank_quickly(comm, rank) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::lockless(functions::MPI_COMM_RANK, Some(Object::comm(comm)), |cx| {
+            let comm = cx.comm("comm", comm)?;
+            let rank = check::out("rank", rank)?;
 
-        imp::comm::comm_rank(cx, comm, rank)
+            imp::comm::comm_rank(cx, comm, rank)
+        })
     })
 }
 
@@ -336,11 +341,16 @@ pub unsafe extern "C" fn PMPI_Comm_set_name(comm: usize, comm_name: *const c_cha
 /// `MPI_Comm_size`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_size(comm: usize, size: *mut c_int) -> c_int {
-    entry::lockless(functions::MPI_COMM_SIZE, Some(Object::comm(comm)), |cx| {
-        let comm = cx.comm("comm", comm)?;
-        let size = check::out("size", size)?;
+    if imp::comm::comm_size_quickly(comm, size) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::lockless(functions::MPI_COMM_SIZE, Some(Object::comm(comm)), |cx| {
+            let comm = cx.comm("comm", comm)?;
+            let size = check::out("size", size)?;
 
-        imp::comm::comm_size(cx, comm, size)
+            imp::comm::comm_size(cx, comm, size)
+        })
     })
 }
 

@@ -95,10 +95,15 @@ pub unsafe extern "C" fn PMPI_Errhandler_free(errhandler: *mut usize) -> c_int {
 /// `MPI_Error_class`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_ERROR_CLASS, None, || {
-        let errorclass = check::out("errorclass", errorclass)?;
+    if imp::errhandler::error_class_quickly(errorcode, errorclass) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::anytime(functions::MPI_ERROR_CLASS, None, || {
+            let errorclass = check::out("errorclass", errorclass)?;
 
-        imp::errhandler::error_class(errorcode, errorclass)
+            imp::errhandler::error_class(errorcode, errorclass)
+        })
     })
 }
 

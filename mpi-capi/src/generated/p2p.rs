@@ -1235,17 +1235,22 @@ pub unsafe extern "C" fn PMPI_Send(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_SEND, Some(Object::comm(comm)), |cx| {
-        let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let dest = cx.dest("dest", dest)?;
-        let tag = check::tag("tag", tag)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+    if imp::send::send_quickly(buf, count, datatype, dest, tag, comm) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_SEND, Some(Object::comm(comm)), |cx| {
+            let mut cx = cx;
+            let comm = cx.comm("comm", comm)?;
+            let count = check::count("count", count as i64)?;
+            let datatype = cx.borrowed_datatype("datatype", datatype)?;
+            let dest = cx.dest("dest", dest)?;
+            let tag = check::tag("tag", tag)?;
+            let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_SEND, dest as i32, tag, count);
-        record.end(imp::send::send(cx, buf, dest, tag, comm))
+            let record = cx.enter(functions::MPI_SEND, dest as i32, tag, count);
+            record.end(imp::send::send(cx, buf, dest, tag, comm))
+        })
     })
 }
 
@@ -1655,7 +1660,6 @@ pub unsafe extern "C" fn PMPI_Startall(count: c_int, array_of_requests: *mut usi
         let count = check::length("count", count)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
 
-        cx.record(functions::MPI_STARTALL, -1, 0, 0);
         imp::persistent::startall(cx, count, array_of_requests)
     })
 }
@@ -1783,7 +1787,7 @@ pub unsafe extern "C" fn PMPI_Wait(request: *mut usize, status: *mut Status) -> 
         let status = check::status_out("status", status)?;
 
         let record = cx.enter(functions::MPI_WAIT, -1, 0, 0);
-        record.end(imp::request::wait(cx, request, status))
+        record.end(imp::request::wait(cx, record.entry(), request, status))
     })
 }
 
@@ -1799,7 +1803,7 @@ pub unsafe extern "C" fn PMPI_Waitall(
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
 
         let record = cx.enter(functions::MPI_WAITALL, -1, 0, 0);
-        record.end(imp::many::waitall(cx, count, array_of_requests, array_of_statuses))
+        record.end(imp::many::waitall(cx, record.entry(), count, array_of_requests, array_of_statuses))
     })
 }
 
@@ -1818,7 +1822,7 @@ pub unsafe extern "C" fn PMPI_Waitany(
         let status = check::status_out("status", status)?;
 
         let record = cx.enter(functions::MPI_WAITANY, -1, 0, 0);
-        record.end(imp::many::waitany(cx, count, array_of_requests, index, status))
+        record.end(imp::many::waitany(cx, record.entry(), count, array_of_requests, index, status))
     })
 }
 
@@ -1837,6 +1841,14 @@ pub unsafe extern "C" fn PMPI_Waitsome(
         let outcount = check::out("outcount", outcount)?;
 
         let record = cx.enter(functions::MPI_WAITSOME, -1, 0, 0);
-        record.end(imp::many::waitsome(cx, incount, array_of_requests, outcount, array_of_indices, array_of_statuses))
+        record.end(imp::many::waitsome(
+            cx,
+            record.entry(),
+            incount,
+            array_of_requests,
+            outcount,
+            array_of_indices,
+            array_of_statuses,
+        ))
     })
 }

@@ -12,6 +12,20 @@ use crate::call_context::{CallContext, CommView, LocklessContext};
 use crate::check::{self, Out};
 use crate::errors::Outcome;
 
+/// The short way of `MPI_Comm_rank`.
+#[inline(always)] // one caller: the entry point
+pub fn comm_rank_quickly(comm: usize, rank: *mut i32) -> bool {
+    let found = mpi_env::running_quickly().and_then(|process| process.rank_and_size_quickly(Handle(comm)));
+    found.is_some_and(|(own, _)| check::set_quickly(rank, own as i32))
+}
+
+/// The short way of `MPI_Comm_size`.
+#[inline(always)] // one caller: the entry point
+pub fn comm_size_quickly(comm: usize, size: *mut i32) -> bool {
+    let found = mpi_env::running_quickly().and_then(|process| process.rank_and_size_quickly(Handle(comm)));
+    found.is_some_and(|(_, number)| check::set_quickly(size, number as i32))
+}
+
 /// `MPI_Comm_rank`
 #[inline]
 pub fn comm_rank(_cx: LocklessContext, comm: CommView, rank: Out<i32>) -> Outcome {

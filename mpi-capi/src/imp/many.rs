@@ -6,6 +6,7 @@
 
 use mpi_core::{Handle, Status, abi};
 use mpi_errors::Error;
+use mpi_fabric::Mark;
 use mpi_p2p::Completion;
 
 use crate::call_context::CallContext;
@@ -86,13 +87,19 @@ fn with_error(mut status: Status, error: i32) -> Status {
 
 /// `MPI_Waitall`
 #[inline]
-pub fn waitall(cx: CallContext, count: usize, requests: &mut [usize], statuses: *mut Status) -> Outcome {
+pub fn waitall(
+    cx: CallContext,
+    entry: Mark<'_>,
+    count: usize,
+    requests: &mut [usize],
+    statuses: *mut Status,
+) -> Outcome {
     let CallContext { process, guard, .. } = cx;
     debug_assert!(count == requests.len());
     let requests = handles(requests);
     let mut failures = Failures::new(StatusesOut::new(statuses));
     let mut kept = Vec::new();
-    process.engine.wait_all(guard, requests, |index, completion| {
+    process.engine.wait_all_recorded(guard, requests, Some(entry), |index, completion| {
         keep(&mut kept, index, &completion);
         failures.completed(index, completion);
     })?;
@@ -125,10 +132,17 @@ pub fn testall(
 }
 
 /// `MPI_Waitany`
-pub fn waitany(cx: CallContext, _count: usize, requests: &mut [usize], index: Out<i32>, status: StatusOut) -> Outcome {
+pub fn waitany(
+    cx: CallContext,
+    entry: Mark<'_>,
+    _count: usize,
+    requests: &mut [usize],
+    index: Out<i32>,
+    status: StatusOut,
+) -> Outcome {
     let CallContext { process, guard, .. } = cx;
     let requests = handles(requests);
-    match process.engine.wait_any(guard, requests)? {
+    match process.engine.wait_any_recorded(guard, requests, Some(entry))? {
         None => none_active(index, status),
         Some((at, completion)) => one(requests, at, completion, index, status),
     }
@@ -161,6 +175,7 @@ pub fn testany(
 /// `MPI_Waitsome`
 pub fn waitsome(
     cx: CallContext,
+    entry: Mark<'_>,
     _count: usize,
     requests: &mut [usize],
     outcount: Out<i32>,
@@ -168,7 +183,9 @@ pub fn waitsome(
     statuses: *mut Status,
 ) -> Outcome {
     let CallContext { process, guard, .. } = cx;
-    some(requests, outcount, indices, statuses, |requests, each| process.engine.wait_some(guard, requests, each))
+    some(requests, outcount, indices, statuses, |requests, each| {
+        process.engine.wait_some_recorded(guard, requests, Some(entry), each)
+    })
 }
 
 /// `MPI_Testsome`

@@ -67,10 +67,13 @@ pub fn start(cx: CallContext, request: Out<usize>) -> Outcome {
     }
 }
 
-/// `MPI_Startall`: no operation is started if one of the requests cannot be.
-pub fn startall(cx: CallContext, _count: usize, requests: &mut [usize]) -> Outcome {
+/// `MPI_Startall`: no operation is started if one of the requests cannot be. The flight recorder gets the number of
+/// requests, and the communicator, peer and tag of the first.
+pub fn startall(cx: CallContext, count: usize, requests: &mut [usize]) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
     let requests = handles(requests);
+    let first = requests.first().map_or(StartedRequest::NONE, |first| process.engine.facts_of(&guard, *first));
+    process.recorder.record(functions::MPI_STARTALL, first.context, first.peer, first.tag, count as u64);
     process
         .engine
         .start_all(&mut guard, requests)

@@ -2,6 +2,7 @@
 
 use mpi_core::{Handle, Status, abi};
 use mpi_errors::Error;
+use mpi_fabric::Mark;
 use mpi_p2p::{Completion, Found};
 
 use crate::call_context::CallContext;
@@ -10,9 +11,9 @@ use crate::errors::{Outcome, Raised};
 
 /// `MPI_Wait`
 #[inline]
-pub fn wait(cx: CallContext, request: Out<usize>, status: StatusOut) -> Outcome {
+pub fn wait(cx: CallContext, entry: Mark<'_>, request: Out<usize>, status: StatusOut) -> Outcome {
     let CallContext { process, guard, .. } = cx;
-    let completion = process.engine.wait(guard, Handle(request.get()))?;
+    let completion = process.engine.wait_recorded(guard, Handle(request.get()), Some(entry))?;
     if !completion.keeps_request() {
         request.set(abi::MPI_REQUEST_NULL);
     }

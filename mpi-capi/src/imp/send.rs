@@ -1,12 +1,35 @@
 //! Sends in all modes, blocking and non-blocking (MPI-5.0, 3.4 and 3.7).
 
-use mpi_core::Guard;
-use mpi_datatype::SendBuf;
+use core::ffi::{c_int, c_void};
+
+use mpi_core::{Guard, Handle, functions};
+use mpi_datatype::{SendBuf, predefined_unwatched};
+use mpi_fabric::{INLINE_BYTES, Mark};
 use mpi_p2p::Mode;
 
 use crate::call_context::{CallContext, CommView};
-use crate::check::Out;
+use crate::check::{self, Out};
 use crate::errors::Outcome;
+
+/// The short way of `MPI_Send`, for at most [`INLINE_BYTES`] of a predefined type: checks all arguments, and sends if
+/// nothing but stores is needed. Otherwise nothing has happened, and the longer way finds the reason.
+#[inline(always)] // one caller: the entry point
+pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: usize) -> bool {
+    let send = || {
+        let process = mpi_env::running_quickly()?;
+        let bytes = predefined_unwatched(datatype)?.short_bytes_of(i64::from(count) as u64, INLINE_BYTES as u64)?;
+        if count | tag < 0 || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
+            return None;
+        }
+        let mut guard = process.engine.lock();
+        let context = process.comm_facts(&guard, Handle(comm))?.context();
+        // SAFETY: the program passed a buffer of `count` elements, which it does not modify during the call.
+        let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };
+        let record = || process.recorder.enter(functions::MPI_SEND, context, dest, tag, count as u64);
+        process.engine.send_quickly(&mut guard, context, dest, tag, memory, record).map(Mark::leave_held)
+    };
+    send().is_some()
+}
 
 macro_rules! sends {
     ($($blocking:ident, $started:ident: $mode:ident;)*) => {$(

@@ -60,6 +60,16 @@ impl Process {
         }
     }
 
+    /// As [`Process::comm`], for calls that need its facts alone.
+    #[inline(always)] // each branch loads the address that it needs
+    pub fn comm_facts<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Comm> {
+        match handle.0 {
+            MPI_COMM_WORLD if self.has_world() => Some(&*self.world),
+            MPI_COMM_SELF if self.has_world() => Some(&*self.comm_self),
+            _ => self.comms.get(guard).get(handle).map(|comm| &**comm),
+        }
+    }
+
     /// The handle of the communicator with this context id, for point-to-point messages, for collectives, or for
     /// messages within the local group of an intercommunicator. Searches all communicators.
     pub fn handle_of_context(&self, guard: &Guard<'_>, context: u32) -> Option<Handle> {

@@ -1,5 +1,7 @@
 //! The sleep and wake protocol alone, over two words and three kernel services.
 
+use std::hint::cold_path;
+
 use crate::sync::{AtomicU32, Ordering, compiler_fence, fence};
 
 /// The system services that the protocol needs; loom's model has its own.
@@ -48,6 +50,7 @@ impl Bell<'_> {
             // The processor's part is done by `fence_others`; this is the compiler's.
             compiler_fence(Ordering::SeqCst);
         } else {
+            cold_path();
             // Pairs with the fence in `announce`.
             fence(Ordering::SeqCst);
         }

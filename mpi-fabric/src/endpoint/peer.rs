@@ -55,13 +55,24 @@ impl Output {
 
     /// Wakes the peer if it sleeps. To be called after every push.
     #[inline(always)]
-    pub(super) fn notify(&self, fenced: bool, variables: &FabricInstruments) {
-        // SAFETY: see `Send`: the job memory is alive.
-        let bell = unsafe { Bell { waiters: self.waiters.as_ref(), futex: self.futex.as_ref() } };
-        if bell.has_waiters(fenced) {
-            variables.wakeups_sent.incr();
-            bell.ring(&LinuxKernel);
+    pub(super) fn notify(&self, fenced: bool, variables: &&'static FabricInstruments) {
+        if self.bell().has_waiters(fenced) {
+            self.wake(variables);
         }
+    }
+
+    /// Out of line, with what only it needs.
+    #[cold]
+    #[inline(never)]
+    fn wake(&self, variables: &&'static FabricInstruments) {
+        variables.wakeups_sent.incr();
+        self.bell().ring(&LinuxKernel);
+    }
+
+    #[inline(always)]
+    fn bell(&self) -> Bell<'_> {
+        // SAFETY: see `Send`: the job memory is alive.
+        unsafe { Bell { waiters: self.waiters.as_ref(), futex: self.futex.as_ref() } }
     }
 
     /// Whether the peer is known to be another process than the one with this id.

@@ -78,7 +78,7 @@ impl Endpoint {
         if !output.ring.try_push_line(lead, payload) {
             return Err(Full);
         }
-        output.notify(self.fenced, self.variables);
+        output.notify(self.fenced, &self.variables);
         self.write_segments(dest, place, &RecordHead { kind: rest, ..RecordHead::default() }, rest, data, segment);
         Ok(())
     }
@@ -141,13 +141,13 @@ impl Endpoint {
                 output.ring.push_away(&head, part.len(), offset);
             }
             if i == 0 {
-                output.notify(self.fenced, self.variables);
+                output.notify(self.fenced, &self.variables);
             }
             head = RecordHead { kind: rest, a: ((i + 1) * segment) as u64, ..RecordHead::default() };
         }
         self.buffer.taken(start, payload.len(), dest, output.ring.position());
         if payload.len() > segment {
-            output.notify(self.fenced, self.variables);
+            output.notify(self.fenced, &self.variables);
         }
         self.show_used(dest);
     }

@@ -4,7 +4,7 @@
 
 use mpi_core::functions;
 
-use super::{Call, REFUSED};
+use super::{Call, RECEIVE, REFUSED, SEND};
 
 impl Call {
     /// The name of the function.
@@ -18,6 +18,9 @@ impl Call {
         let mut text = name.clone();
         if self.peer == REFUSED {
             return text + ", which was refused";
+        }
+        if let Some(requests) = self.describe_requests() {
+            return text + &requests;
         }
         let has = |part: &str| name.to_ascii_lowercase().contains(part);
         let (receives, sends) = (has("recv") && !has("sendrecv") || has("probe"), has("send"));
@@ -37,5 +40,72 @@ impl Call {
             };
         }
         text
+    }
+
+    /// What a call on several requests, or a call that waits for one, works on, if that is recorded.
+    fn describe_requests(&self) -> Option<String> {
+        let waits = matches!(
+            self.function,
+            functions::MPI_WAIT | functions::MPI_WAITALL | functions::MPI_WAITANY | functions::MPI_WAITSOME
+        );
+        let number = self.count & (SEND - 1);
+        if !(waits || self.function == functions::MPI_STARTALL) || number == 0 {
+            return None;
+        }
+        let first = match self.count & !(SEND - 1) {
+            SEND => "a send with ",
+            RECEIVE => "a receive with ",
+            _ if self.peer < 0 => return Some(format!(", on {}", mpi_errors::counted(number, "request"))),
+            _ => "one with ",
+        };
+        let mut text = match number {
+            1 if waits => format!(", which waits for {first}"),
+            1 => format!(", on {first}"),
+            _ if waits => format!(", which waits for {number} requests, the first {first}"),
+            _ => format!(", on {number} requests, the first {first}"),
+        };
+        text += &match self.peer {
+            peer @ 0.. => format!("rank {peer}"),
+            _ => "any rank".to_owned(),
+        };
+        if self.tag != mpi_core::abi::MPI_ANY_TAG {
+            text += &format!(" and tag {}", self.tag);
+        }
+        if self.comm != 0 {
+            text += &format!(" in the communicator with context id {}", self.comm);
+        }
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> String {
+        Call { sequence: 1, function, ended: false, comm, peer, tag, count }.describe()
+    }
+
+    #[test]
+    fn a_wait_names_the_first_of_its_requests() {
+        assert_eq!(text(functions::MPI_WAITALL, 0, -1, 0, 0), "MPI_Waitall");
+        assert_eq!(
+            text(functions::MPI_WAITALL, 16, 3, 7, 4 | RECEIVE),
+            "MPI_Waitall, which waits for 4 requests, the first a receive with rank 3 and tag 7 in the communicator \
+             with context id 16"
+        );
+        assert_eq!(
+            text(functions::MPI_WAIT, 0, 2, mpi_core::abi::MPI_ANY_TAG, 1 | SEND),
+            "MPI_Wait, which waits for a send with rank 2"
+        );
+        assert_eq!(
+            text(functions::MPI_WAIT, 0, -1, 5, 1 | RECEIVE),
+            "MPI_Wait, which waits for a receive with any rank and tag 5"
+        );
+        assert_eq!(text(functions::MPI_WAITANY, 4, -1, -1, 2), "MPI_Waitany, on 2 requests");
+        assert_eq!(
+            text(functions::MPI_STARTALL, 0, 1, 9, 3),
+            "MPI_Startall, on 3 requests, the first one with rank 1 and tag 9"
+        );
     }
 }

@@ -86,7 +86,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_eager_limit",
-                description: "Longest message in bytes that is sent whole (the eager protocol). Longer messages are offered to the receiver first and copied once (the rendezvous protocol). A limit above what one record of the fabric can carry counts as that. Applies from the next send on to all communicators without a limit of their own (p2p_comm_eager_limit).",
+                description: "Longest message in bytes that is sent whole (the eager protocol), as one record or in segments. Longer messages are offered to the receiver first (the rendezvous protocol). A limit above the longest message that fits into the ring or, in segments, into the copy buffer counts as that length. Applies from the next send on to all communicators without a limit of their own (p2p_comm_eager_limit).",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::U64,

@@ -128,7 +128,9 @@ pub fn of_messages() -> Vec<Case> {
         case("latency", "latency", Some("8"), 2, Method::Printed, "half round trip of 8 B"),
         case("rate", "rate", None, 2, Method::Printed, "8-byte messages a second, window of 64"),
     ];
-    cases.extend(counted());
+    let of_messages = ["start", "irecv", "isend", "send+recv", "window", "test_miss", "iprobe"].map(String::from);
+    let short = |case: &Case| case.name.trim_start_matches("instructions/").to_owned();
+    cases.extend(counted().into_iter().filter(|case| of_messages.iter().any(|name| short(case).starts_with(name))));
     cases
 }
 
@@ -158,7 +160,40 @@ fn counted() -> Vec<Case> {
             pair(),
             "the same with MPI_Isend and MPI_Wait",
         ),
+        case(
+            "instructions/window",
+            "call_cost",
+            Some("window"),
+            2,
+            Method::Instructions(&["one_window_out", "one_window_in"]),
+            "64 of MPI_Isend and MPI_Irecv of 8 bytes, and MPI_Waitall in each process",
+        ),
+        single(
+            "instructions/test_miss",
+            "test_miss",
+            &["one_test_miss"],
+            "MPI_Test of a receive whose message has not arrived",
+        ),
+        single("instructions/iprobe_miss", "iprobe_miss", &["one_iprobe_miss"], "MPI_Iprobe without a message"),
+        single("instructions/iprobe_hit", "iprobe_hit", &["one_iprobe_hit"], "MPI_Iprobe with a message"),
+        single("instructions/comm_rank", "comm_rank", &["one_comm_rank"], "MPI_Comm_rank of the world"),
+        single("instructions/comm_rank_dup", "comm_rank_dup", &["one_comm_rank_dup"], "MPI_Comm_rank of a duplicate"),
+        single("instructions/wtime", "wtime", &["one_wtime"], "MPI_Wtime"),
+        single(
+            "instructions/error_class",
+            "error_class",
+            &["one_error_class"],
+            "MPI_Error_class of a code of the program",
+        ),
+        single("instructions/error_string", "error_string", &["one_error_string"], "MPI_Error_string of such a code"),
+        single("instructions/add_code", "add_code", &["one_add_code"], "MPI_Add_error_code"),
+        single("instructions/pvar_read", "pvar_read", &["one_pvar_read"], "MPI_T_pvar_read of a counter"),
     ]
+}
+
+/// A call of one process, counted by callgrind.
+fn single(name: &'static str, argument: &'static str, functions: &'static [&'static str], what: &'static str) -> Case {
+    case(name, "call_cost", Some(argument), 1, Method::Instructions(functions), what)
 }
 
 fn case(

@@ -106,24 +106,37 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
     }
     let id = format!("functions::MPI_{}", name.to_uppercase());
     let body = checks(spec, function)?;
+    if function.quick {
+        let _ = writeln!(
+            text,
+            "    if imp::{implementation}_quickly({}) {{\n        return mpi_core::abi::MPI_SUCCESS;\n    }}\n    \
+             entry::otherwise(move || {{",
+            arguments.join(", ")
+        );
+    }
     let freed = freed_handle(spec, function);
     if let Some(handle) = &freed {
         let _ = writeln!(text, "    entry::freeing({id}, {handle}, || {{");
     }
     // A closure's body, so that the expression is the value.
-    let end = if freed.is_some() { "    })\n}" } else { "}" };
+    let end = if freed.is_some() || function.quick { "    })\n}" } else { "}" };
     match function.state {
         State::Running | State::Starting | State::Local | State::Lockless => {
             let on = error_object(spec, function);
             let entry = if function.state == State::Lockless { "lockless" } else { "running" };
             let _ = writeln!(text, "    entry::{entry}({id}, {on}, |cx| {{\n{}", body.text);
-            let all = ["cx".to_owned()].into_iter().chain(body.arguments).collect::<Vec<_>>().join(", ");
+            let has_recorded = function.parameters.iter().any(|parameter| parameter.has("recorded"));
+            let own = match function.state == State::Running && has_recorded {
+                true => "cx, record.entry()".to_owned(),
+                false => "cx".to_owned(),
+            };
+            let all = [own].into_iter().chain(body.arguments).collect::<Vec<_>>().join(", ");
             let call = format!("imp::{implementation}({all})");
             let recorded = match function.state {
                 State::Running => {
                     format!("let record = cx.enter({id}, {0});\n        record.end({call})", seen(spec, function))
                 }
-                State::Starting if function.parameters.iter().any(|parameter| parameter.has("recorded")) => call,
+                State::Starting if has_recorded => call,
                 State::Starting => format!("cx.record({id}, {0});\n        {call}", seen(spec, function)),
                 _ => call,
             };
