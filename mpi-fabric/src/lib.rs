@@ -52,8 +52,8 @@ mod os;
 mod pages_on_demand;
 #[cfg(not(loom))]
 mod pieces;
-#[cfg(not(loom))]
 mod prefetching;
+#[cfg(not(loom))]
 mod rank_block;
 #[cfg(not(loom))]
 mod region;

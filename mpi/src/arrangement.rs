@@ -19,11 +19,10 @@ use crate::{Communicator, Error, Operation, Result};
 ///
 /// ```no_run
 /// # fn work(world: &mpi::World) -> mpi::Result<()> {
-/// // The longest prefix of ranks whose values ascend, in all processes.
-/// let ascending = mpi::Combine::by(|a: [f64; 2], b| if a[1] < b[0] { [a[0], b[1]] } else { b });
-/// let own = f64::from(world.rank());
-/// let run = world.scan(&[[own, own]], ascending)?;
-/// assert_eq!(run, [[0, own]]);
+/// // Each process has a function x -> slope * x + offset; the first one is applied first.
+/// let composition = mpi::Combine::by(|f: [f64; 2], g| [g[0] * f[0], g[0] * f[1] + g[1]]);
+/// let doubled = world.scan(&[[2.0, 1.0]], composition)?;
+/// assert_eq!(doubled[0][0], f64::from(world.rank() + 1).exp2());
 /// # Ok(())
 /// # }
 /// ```
