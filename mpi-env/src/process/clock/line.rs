@@ -7,6 +7,8 @@
 //! Invariant: the values of a line, within its horizon, are not below those of the lines before.
 //! Not here: reading the counter and the clock, and lines that several threads use (`clock`).
 
+use std::num::{NonZeroU64, NonZeroU128};
+
 /// How long a line holds, in nanoseconds.
 const HORIZON_NS: u64 = 100_000;
 /// The shortest time from which a rate is computed: an anchor is exact to about 20 ns, which is 2 parts in a million.
@@ -89,14 +91,15 @@ impl Calibration {
     /// The line from an anchor on, whose values are at least `floor`; [`Calibration::is_early`] is false.
     pub(super) fn next_line(&mut self, now: Anchor, floor: u64) -> Result<Line, Unsteady> {
         let (ticks, ns) = (now.ticks.wrapping_sub(self.origin.ticks), now.ns.saturating_sub(self.origin.ns));
-        if ticks == 0 || ticks > u64::MAX / 2 || now.ns < self.next.ns {
+        if ticks > u64::MAX / 2 || now.ns < self.next.ns {
             return Err(Unsteady);
         }
-        let rate = u64::try_from((u128::from(ns) << 32) / u128::from(ticks)).map_err(|_| Unsteady)?;
+        // Types that are never 0: no code for a division by 0 makes static programs longer.
+        let ticks = NonZeroU64::new(ticks).ok_or(Unsteady)?;
+        let rate = u64::try_from((u128::from(ns) << 32) / NonZeroU128::from(ticks)).map_err(|_| Unsteady)?;
         // From a counter of 100 MHz to one of 40 GHz.
-        if !((1 << 32) / 40..10 << 32).contains(&rate) {
-            return Err(Unsteady);
-        }
+        let known = NonZeroU64::new(rate).filter(|rate| ((1 << 32) / 40..10 << 32).contains(&rate.get()));
+        let divisor = known.ok_or(Unsteady)?;
         if self.rate != 0 && rate.abs_diff(self.rate) > self.rate / UNSTEADY {
             return Err(Unsteady);
         }
@@ -106,7 +109,7 @@ impl Calibration {
         }
         let start = now.ns.max(self.last()).max(floor);
         let slower = if start > now.ns { rate - rate / SLOWER } else { rate };
-        let horizon = ((u128::from(HORIZON_NS) << 32) / u128::from(rate)) as u64;
+        let horizon = ((u128::from(HORIZON_NS) << 32) / NonZeroU128::from(divisor)) as u64;
         self.line = Line { base: Anchor { ticks: now.ticks, ns: start }, rate: slower, horizon };
         Ok(self.line)
     }
