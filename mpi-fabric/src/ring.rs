@@ -17,7 +17,7 @@
 //! its offset.
 //!
 //! A pair of processes begins with a short ring, of which many share a page (`layout::FIRST_RING_BYTES`). The sender moves
-//! on to the pair's longer ring, once and for good, when a record does not fit or after [`FIRST_LAPS`] laps: it stores a mark
+//! on to the pair's longer ring, once and for good, when a record does not fit or after `FIRST_LAPS` laps: it stores a mark
 //! where the next record would be, and continues at the beginning of the longer ring.
 //!
 //! The memory is behind `RingMemory`, so that loom can check the same code. Not here: waking the receiver
