@@ -13,13 +13,7 @@ pub(crate) fn allgather<S: Steps>(steps: &mut S, team: Team, block: impl Fn(u32)
     let Team { rank, size } = team;
     for step in 0..size - 1 {
         let (out, into) = (block((rank + size - step) % size), block((rank + 2 * size - step - 1) % size));
-        if into.bytes > 0 {
-            steps.receive((rank + size - 1) % size, into)?;
-        }
-        if out.bytes > 0 {
-            steps.send((rank + 1) % size, out)?;
-        }
-        steps.round()?;
+        pass_on(steps, team, out, into)?;
     }
     Ok(())
 }
@@ -33,24 +27,30 @@ pub(crate) fn combine<S: Steps>(
     own: Span,
     mine: Span,
 ) -> Result<()> {
-    let Reducing { team: Team { rank, size }, what, .. } = *call;
+    let Reducing { team, what, .. } = *call;
+    let Team { rank, size } = team;
     let (arriving, partial) = (steps.elements(OTHER, parts.longest())?, steps.elements(ABOVE, parts.longest())?);
     let own_part = |of: u32| part(parts, &what, own, of);
     let mut out = own_part((rank + size - 1) % size);
     for step in 0..size - 1 {
         let next = own_part((rank + 2 * size - step - 2) % size);
         let into = arriving.part(0, next.bytes);
-        if into.bytes > 0 {
-            steps.receive((rank + size - 1) % size, into)?;
-        }
-        if out.bytes > 0 {
-            steps.send((rank + 1) % size, out)?;
-        }
-        steps.round()?;
+        pass_on(steps, team, out, into)?;
         // What was sent has arrived, so its memory is free.
         out = if step + 2 == size { mine } else { partial.part(0, next.bytes) };
         copy_unless_same(steps, next, out)?;
         steps.combine(into, out)?;
     }
     Ok(())
+}
+
+/// Sends `out` to the next process and receives `into` from the one before.
+fn pass_on<S: Steps>(steps: &mut S, Team { rank, size }: Team, out: Span, into: Span) -> Result<()> {
+    if into.bytes > 0 {
+        steps.receive((rank + size - 1) % size, into)?;
+    }
+    if out.bytes > 0 {
+        steps.send((rank + 1) % size, out)?;
+    }
+    steps.round()
 }

@@ -7,12 +7,11 @@
 //! Invariant: a send whose data went ahead is over when its receiver has answered, so it still waits for a receive.
 //! Not here: the segments (`segmented`), the rest of the data (`transfer`).
 
-use mpi_core::Status;
 use mpi_fabric::{Endpoint, Full, RecordHead};
 
 use crate::chains::Key;
 use crate::core::{Core, Reply};
-use crate::delivery::truncated;
+use crate::delivery::accepted;
 use crate::message::{Matched, Segmented, Target};
 use crate::request::Work;
 use crate::wire::{self, Offer};
@@ -50,18 +49,8 @@ impl Core {
     /// The receive that an offer has matched takes the data that follows.
     pub fn receive_ahead(&mut self, matched: Matched, ahead: u64) {
         let Matched { from, token, offer, key, request: handle } = matched;
-        if mpi_t::any_callback_registered() {
-            self.raise_rendezvous(handle, (key.source, key.tag, offer.bytes), false);
-        }
-        let request = self.requests.get_mut(handle).expect("a matched receive stays in its table");
-        let Work::Matched { buffer } = std::mem::replace(&mut request.work, Work::Done) else {
-            unreachable!("a matched receive waits for its transfer")
-        };
-        let room = buffer.bytes();
-        let wanted = room.min(offer.bytes);
-        request.status = Status::new(key.source, key.tag, wanted);
-        request.error = (room < offer.bytes).then(|| truncated(key, offer.bytes, room));
-        request.work = Work::Receiving { buffer, from, wanted, got: 0 };
+        let (buffer, wanted) = self.take_matched(handle, key, offer.bytes);
+        self.begin_work(handle, Work::Receiving { buffer, from, wanted, got: 0 });
         self.replies.push_back(match wanted > ahead {
             true => Reply::stream((from, token), handle, wanted, ahead),
             false => Reply::about(from, wire::DONE, token),
@@ -74,12 +63,10 @@ impl Core {
 
     /// The direct receive, which an offer has matched, takes the data that follows, which is all.
     pub fn fill_direct_ahead(&mut self, head: &RecordHead, from: u32, offer: Offer, key: Key) {
-        let room = self.direct.buffer.bytes();
-        let wanted = room.min(offer.bytes);
-        let error = (room < offer.bytes).then(|| truncated(key, offer.bytes, room));
+        let (status, error, wanted) = accepted(key, offer.bytes, self.direct.buffer.bytes());
         self.replies.push_back(Reply::about(from, wire::DONE, head.b));
         self.instruments.bytes_in_fragments.add(wanted);
-        self.direct.begin_filling(Status::new(key.source, key.tag, wanted), error, wanted);
+        self.direct.begin_filling(status, error, wanted);
         self.set_target(from, Target::Direct);
     }
 

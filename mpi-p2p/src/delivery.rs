@@ -107,10 +107,9 @@ pub(crate) fn deliver(buffer: &mut RecvBuf<'_>, key: Key, payload: &Payload<'_>)
 /// Puts a whole message into a receive buffer that is too short, or not in one piece.
 #[inline(never)]
 fn deliver_in_parts(buffer: &mut RecvBuf<'_>, key: Key, payload: &Payload<'_>) -> (Status, Option<Error>) {
-    let (bytes, room) = (payload.len() as u64, buffer.bytes());
     unpack_payload(buffer, 0, payload);
-    let error = (room < bytes).then(|| truncated(key, bytes, room));
-    (Status::new(key.source, key.tag, bytes.min(room)), error)
+    let (status, error, _) = accepted(key, payload.len() as u64, buffer.bytes());
+    (status, error)
 }
 
 /// Stores a payload in a buffer from packed byte `at` on, as far as there is room.
@@ -144,11 +143,15 @@ pub(crate) fn deliver_stored(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) ->
 /// Puts a stored message into a receive buffer that is too short, or not in one piece.
 #[inline(never)]
 fn deliver_slowly(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
-    let room = buffer.bytes();
-    let fitting = room.min(data.len() as u64);
-    buffer.unpack(0, &data[..fitting as usize]);
-    let error = (room < data.len() as u64).then(|| truncated(key, data.len() as u64, room));
-    (Status::new(key.source, key.tag, fitting), error)
+    let (status, error, wanted) = accepted(key, data.len() as u64, buffer.bytes());
+    buffer.unpack(0, &data[..wanted as usize]);
+    (status, error)
+}
+
+/// How a receive with this much room ends that gets a message of so many bytes, and how many of them it wants.
+pub(crate) fn accepted(key: Key, bytes: u64, room: u64) -> (Status, Option<Error>, u64) {
+    let wanted = bytes.min(room);
+    (Status::new(key.source, key.tag, wanted), (room < bytes).then(|| truncated(key, bytes, room)), wanted)
 }
 
 #[cold]

@@ -55,7 +55,7 @@ impl Engine {
     /// Has the service of collective operations called for an operation that can continue.
     pub fn continue_operation(&self, guard: &mut Guard<'_>, operation: Handle) {
         let core = &mut self.state.get_mut(guard).core;
-        core.services.queue.push_back(Event { context: SCHEDULES, what: What::Raised(operation) });
+        core.services.queue.push_back(raised(operation));
         core.wake_leader_for_work();
     }
 }
@@ -70,11 +70,14 @@ impl Core {
             }
             match wait.waiter {
                 Waiter::Thread(place) => waiters.wake(place),
-                Waiter::Operation(operation) => {
-                    services.queue.push_back(Event { context: SCHEDULES, what: What::Raised(operation) });
-                }
+                Waiter::Operation(operation) => services.queue.push_back(raised(operation)),
             }
             false
         });
     }
+}
+
+/// An operation can continue.
+fn raised(operation: Handle) -> Event {
+    Event { context: SCHEDULES, what: What::Raised(operation) }
 }

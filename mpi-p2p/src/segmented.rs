@@ -7,13 +7,13 @@
 //! what does not fit into its buffer is dropped.
 //! Not here: which messages go in segments (`push`), how one arrives as a whole (`arrival`).
 
-use mpi_core::{Handle, Status};
+use mpi_core::Handle;
 use mpi_errors::Result;
 use mpi_fabric::{Payload, RecordHead};
 
 use crate::context::user_side;
 use crate::core::Core;
-use crate::delivery::{Assembled, message_key, store_segment, truncated};
+use crate::delivery::{Assembled, accepted, message_key, store_segment};
 use crate::direct::Filling;
 use crate::message::{Segmented, Target};
 use crate::posted::room;
@@ -62,9 +62,7 @@ impl Core {
         self.events.raise_matched(instruments, key, bytes);
         self.instruments.eager_received.incr();
         let Some(handle) = receive else {
-            let room = self.direct.buffer.bytes();
-            let (status, wanted) = (Status::new(key.source, key.tag, bytes.min(room)), bytes.min(room));
-            let error = (room < bytes).then(|| truncated(key, bytes, room));
+            let (status, error, wanted) = accepted(key, bytes, self.direct.buffer.bytes());
             self.direct.begin_filling(status, error, wanted);
             return Target::Direct;
         };
@@ -73,10 +71,8 @@ impl Core {
         let Work::Posted { buffer, .. } = std::mem::replace(&mut request.work, Work::Done) else {
             unreachable!("a receive leaves `posted` when it leaves that state")
         };
-        let room = buffer.bytes();
-        let wanted = bytes.min(room);
-        request.status = Status::new(key.source, key.tag, wanted);
-        request.error = (room < bytes).then(|| truncated(key, bytes, room));
+        let wanted;
+        (request.status, request.error, wanted) = accepted(key, bytes, buffer.bytes());
         request.work = Work::Receiving { buffer, from, wanted, got: 0 };
         if freed {
             self.contexts.remove_if_idle(head.context);

@@ -10,14 +10,16 @@
 //! that, or when its last fragment is in the ring.
 //! Not here: matching (`arrival`), the copying (`copies`, `shared_copy`).
 
-use mpi_core::{Handle, Status};
+use mpi_core::Handle;
+use mpi_datatype::RecvBuf;
 use mpi_fabric::{Endpoint, Payload, RecordHead};
 use smallvec::SmallVec;
 
+use crate::chains::Key;
 use crate::copy_job::{Claims, Remote, Side};
 use crate::copy_ways::{Copied, SHARE_FROM, copied_in_runs};
 use crate::core::{Core, Reply};
-use crate::delivery::{truncated, unpack_payload};
+use crate::delivery::{accepted, unpack_payload};
 use crate::message::Matched;
 use crate::request::{Data, Request, WATCHED, Work};
 use crate::wire;
@@ -41,18 +43,7 @@ impl Core {
     /// Starts to move a large message into the receive that it matched. A failure is an error of the receive.
     pub fn begin_transfer(&mut self, endpoint: &mut Endpoint, matched: Matched) {
         let Matched { from, token: peer, offer, key, request: handle } = matched;
-        if mpi_t::any_callback_registered() {
-            self.raise_rendezvous(handle, (key.source, key.tag, offer.bytes), false);
-        }
-        let request = self.requests.get_mut(handle).expect("a matched receive stays in its table");
-        let Work::Matched { buffer } = std::mem::replace(&mut request.work, Work::Done) else {
-            unreachable!("a matched receive waits for its transfer")
-        };
-        let room = buffer.bytes();
-        let wanted = room.min(offer.bytes);
-        request.status = Status::new(key.source, key.tag, wanted);
-        request.error = (room < offer.bytes).then(|| truncated(key, offer.bytes, room));
-
+        let (buffer, wanted) = self.take_matched(handle, key, offer.bytes);
         if wanted == 0 {
             self.reply(endpoint, Reply::about(from, wire::DONE, peer));
             self.finish_rendezvous(handle);
@@ -70,7 +61,7 @@ impl Core {
         };
         let copier = if copied_by == Copied::Never { None } else { endpoint.copier(from).ok() };
         if let Some(copier) = copier {
-            request.work = Work::Copying;
+            self.begin_work(handle, Work::Copying);
             let mut buffer = buffer.split_at(wanted).0;
             let claims = match copied_by {
                 Copied::ByReceiver | Copied::Never => Claims::alone(near),
@@ -83,8 +74,28 @@ impl Core {
             }
             return;
         }
-        request.work = Work::Receiving { buffer, from, wanted, got: 0 };
+        self.begin_work(handle, Work::Receiving { buffer, from, wanted, got: 0 });
         self.reply(endpoint, Reply::stream((from, peer), handle, wanted, 0));
+    }
+
+    /// The buffer of a receive that an offer of so many bytes has matched, and how many of them it wants. Its transfer
+    /// begins.
+    pub fn take_matched(&mut self, handle: Handle, key: Key, bytes: u64) -> (RecvBuf<'static>, u64) {
+        if mpi_t::any_callback_registered() {
+            self.raise_rendezvous(handle, (key.source, key.tag, bytes), false);
+        }
+        let request = self.requests.get_mut(handle).expect("a matched receive stays in its table");
+        let Work::Matched { buffer } = std::mem::replace(&mut request.work, Work::Done) else {
+            unreachable!("a matched receive waits for its transfer")
+        };
+        let wanted;
+        (request.status, request.error, wanted) = accepted(key, bytes, buffer.bytes());
+        (buffer, wanted)
+    }
+
+    /// What a receive waits for after [`Self::take_matched`].
+    pub fn begin_work(&mut self, handle: Handle, work: Work) {
+        self.requests.get_mut(handle).expect("a matched receive stays in its table").work = work;
     }
 
     /// Pushes a reply at once, or keeps it until there is room.

@@ -2,9 +2,10 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::{Rank, run};
+use common::{Rank, pattern, run};
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_TRUNCATE};
 use mpi_p2p::Mode;
 
@@ -12,10 +13,6 @@ use mpi_p2p::Mode;
 /// fragments.
 const SIZES: [usize; 11] =
     [16_385, 24_576, 32_769, 65_535, 65_536, 65_537, 81_920, 100_001, 262_144, 1 << 20, (1 << 20) + 1];
-
-fn pattern(len: usize, seed: usize) -> Vec<u8> {
-    (0..len).map(|n| (n.wrapping_mul(31).wrapping_add(seed) ^ (n >> 8)) as u8).collect()
-}
 
 /// Starts a receive of each message, or receives it at once.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -88,15 +85,16 @@ fn started_sends_arrive_whole_also_when_the_receive_comes_late() {
 
 #[test]
 fn synchronous_sends_wait_for_their_receive() {
+    static BEGAN: AtomicBool = AtomicBool::new(false);
     run(2, |rank| {
         const SIZE: usize = 40_000;
         if rank.me() == 0 {
-            let data = pattern(SIZE, 5);
-            let before = std::time::Instant::now();
-            rank.send(1, 3, &data, Mode::Synchronous);
-            assert!(before.elapsed() >= Duration::from_millis(30), "the send was over before its receive began");
+            rank.send(1, 3, &pattern(SIZE, 5), Mode::Synchronous);
+            assert!(BEGAN.load(Ordering::Acquire), "the send was over before its receive began");
         } else {
+            // Nothing tells that a send does not end: it gets time in which it could, wrongly.
             std::thread::sleep(Duration::from_millis(50));
+            BEGAN.store(true, Ordering::Release);
             let mut data = vec![0; SIZE];
             rank.recv(0, 3, &mut data).expect("fits");
             assert!(data == pattern(SIZE, 5));

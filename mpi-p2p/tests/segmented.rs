@@ -2,16 +2,12 @@
 
 mod common;
 
-use common::{Rank, run};
+use common::{Rank, pattern, run};
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_TRUNCATE};
 use mpi_p2p::Mode;
 
 /// Around the shortest message in segments, the lengths of segments, the eager limit and the longest record.
 const SIZES: [usize; 12] = [2047, 2048, 2049, 4095, 4096, 4097, 6144, 8191, 8193, 16_383, 16_384, 16_385];
-
-fn pattern(len: usize, seed: usize) -> Vec<u8> {
-    (0..len).map(|n| (n.wrapping_mul(31).wrapping_add(seed) ^ (n >> 8)) as u8).collect()
-}
 
 /// Sends all sizes from rank 0 to rank 1, again and again, so that the copy buffer is used around its end.
 fn stream(rank: &Rank, turns: usize, mut receive: impl FnMut(usize, usize)) {

@@ -21,6 +21,12 @@ pub struct Rank {
     fabric: &'static FabricInstruments,
 }
 
+/// Data of a message, different for each seed.
+#[allow(dead_code)] // not every test file needs it
+pub fn pattern(len: usize, seed: usize) -> Vec<u8> {
+    (0..len).map(|n| (n.wrapping_mul(31).wrapping_add(seed) ^ (n >> 8)) as u8).collect()
+}
+
 /// Runs `body` on `size` ranks; fails when they take longer than a minute.
 #[allow(dead_code)] // not every test file needs it
 pub fn run(size: u32, body: impl Fn(&Rank) + Send + Sync + 'static) {
