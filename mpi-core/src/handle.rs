@@ -20,6 +20,8 @@ pub const INDEX_BITS: u32 = 26;
 /// Bits of a generation.
 pub const GENERATION_BITS: u32 = 31;
 const GENERATION_SHIFT: u32 = INDEX_BITS;
+/// What makes the generation of a handle's word one greater.
+pub(crate) const NEXT_GENERATION: usize = 1 << GENERATION_SHIFT;
 const KIND_SHIFT: u32 = INDEX_BITS + GENERATION_BITS;
 
 /// The largest number of live objects of one kind in a process.
@@ -60,7 +62,7 @@ pub enum Kind {
     /// `MPI_Session`
     Session = 11,
     /// `MPI_Request` of an operation that was complete when its starting call returned
-    Sent = 12,
+    AtOnce = 12,
     /// `MPI_Request` that starts operations: a persistent or a generalized one
     Recipe = 13,
     /// `MPI_T_cvar_handle`
@@ -92,7 +94,7 @@ impl Kind {
             9 => Kind::Win,
             10 => Kind::File,
             11 => Kind::Session,
-            12 => Kind::Sent,
+            12 => Kind::AtOnce,
             13 => Kind::Recipe,
             16 => Kind::Cvar,
             17 => Kind::Pvar,
@@ -172,7 +174,7 @@ impl Handle {
 pub(crate) const fn fortran_prefix(kind: Kind) -> (u32, u32) {
     match kind {
         Kind::Request => (0, FORTRAN_INDEX_BITS - 1),
-        Kind::Sent => (0b10 << (FORTRAN_INDEX_BITS - 2), FORTRAN_INDEX_BITS - 2),
+        Kind::AtOnce => (0b10 << (FORTRAN_INDEX_BITS - 2), FORTRAN_INDEX_BITS - 2),
         Kind::Recipe => (0b11 << (FORTRAN_INDEX_BITS - 2), FORTRAN_INDEX_BITS - 2),
         _ => (0, FORTRAN_INDEX_BITS),
     }
@@ -203,11 +205,11 @@ mod tests {
         };
         let (last, last_prefixed) = ((1 << 21) - 1, (1 << 20) - 1);
         for (index, other) in [(0, 0), (last, last_prefixed), (1 << 20, 0)] {
-            let (plain, sent, recipe) = (all(Kind::Request, index), all(Kind::Sent, other), all(Kind::Recipe, other));
+            let (plain, sent, recipe) = (all(Kind::Request, index), all(Kind::AtOnce, other), all(Kind::Recipe, other));
             assert_eq!(plain.len(), 1 << FORTRAN_GENERATION_BITS);
             assert!(plain.is_disjoint(&sent) && plain.is_disjoint(&recipe) && sent.is_disjoint(&recipe));
         }
-        assert!(all(Kind::Request, last + 1).is_empty() && all(Kind::Sent, last_prefixed + 1).is_empty());
+        assert!(all(Kind::Request, last + 1).is_empty() && all(Kind::AtOnce, last_prefixed + 1).is_empty());
     }
 
     #[test]

@@ -22,7 +22,7 @@ impl Kind {
             Kind::File => "a file",
             Kind::Session => "a session",
             Kind::Message => "a message",
-            Kind::Request | Kind::Sent | Kind::Recipe => "a request",
+            Kind::Request | Kind::AtOnce | Kind::Recipe => "a request",
             Kind::Enum => "an enumeration",
             Kind::EventRegistration => "an event registration",
             Kind::EventInstance => "an event instance",

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use crate::handle::{
-    FIRST_DYNAMIC, FORTRAN_GENERATION_BITS, GENERATION_MASK, Handle, Kind, MAX_OBJECTS, fortran_prefix,
+    FIRST_DYNAMIC, FORTRAN_GENERATION_BITS, GENERATION_MASK, Handle, Kind, MAX_OBJECTS, NEXT_GENERATION, fortran_prefix,
 };
 
 /// Number of resting slots at which the first of them is reused.
@@ -156,14 +156,33 @@ impl<T> Table<T> {
             return None;
         }
         let value = slot.value.take()?;
-        let next = handle.generation() + 1;
-        slot.word = Handle::pack(self.kind, handle.index(), next & GENERATION_MASK);
-        if next & ((1 << FORTRAN_GENERATION_BITS) - 1) != 0 {
-            self.free.push(handle.index());
-        } else {
-            self.rest(handle.index(), next);
-        }
+        slot.word = following(handle);
+        self.release(handle);
         Some(value)
+    }
+
+    /// As [`Table::remove`], for objects that may be copied: what is left in the slot is not written.
+    #[inline(always)] // requests of short messages
+    pub fn remove_copy(&mut self, handle: Handle) -> Option<T>
+    where
+        T: Copy,
+    {
+        let slot = self.slots.get_mut(handle.index() as usize)?;
+        if slot.word != handle {
+            return None;
+        }
+        let value = slot.value?;
+        slot.value = None;
+        slot.word = following(handle);
+        self.release(handle);
+        Some(value)
+    }
+
+    /// The slot of this handle, which is no longer live, may be reused.
+    #[inline(always)]
+    fn release(&mut self, handle: Handle) {
+        let next = handle.generation() + 1;
+        if wraps(next) { self.rest(handle.index(), next) } else { self.free.push(handle.index()) }
     }
 
     /// Lets a slot rest after the low bits of its generation have wrapped around; retires it for ever if all
@@ -217,6 +236,22 @@ impl<T> Table<T> {
     /// All live objects with their handles, in slot order.
     pub fn iter(&self) -> impl Iterator<Item = (Handle, &T)> {
         self.slots.iter().filter_map(|slot| Some((slot.word, slot.value.as_ref()?)))
+    }
+}
+
+/// Whether the low bits of this generation, those of a Fortran handle, have wrapped around.
+#[inline(always)]
+const fn wraps(generation: u32) -> bool {
+    generation & ((1 << FORTRAN_GENERATION_BITS) - 1) == 0
+}
+
+/// The handle of the next object in the slot; its generation is 0, which no handle has, if all are used up.
+#[inline(always)]
+const fn following(handle: Handle) -> Handle {
+    // Without the carry out of the last generation, which would change the kind.
+    match handle.generation() {
+        GENERATION_MASK => Handle(handle.0 & !(GENERATION_MASK as usize * NEXT_GENERATION)),
+        _ => Handle(handle.0 + NEXT_GENERATION),
     }
 }
 

@@ -25,7 +25,7 @@ use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
 use crate::rank_block::Life;
-use crate::record::{Full, INLINE_BYTES, RecordHead, Sink};
+use crate::record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};
 use crate::recorder::Recorder;
 use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
@@ -37,6 +37,9 @@ use peer::{Connections, Input, Output};
 
 /// Payloads from this many bytes on go through the copy buffer.
 const AWAY_FROM: usize = 2 << 10;
+
+/// Stands for a place in the list of inputs.
+const NO_INPUT: u32 = u32::MAX;
 
 /// Records taken from one ring before the next ring's turn.
 const BATCH: usize = 16;
@@ -60,6 +63,8 @@ pub struct Endpoint {
     buffer: CopyBuffer,
     /// Rings of peers that have sent something, in the order in which their first record was found.
     inputs: Vec<Input>,
+    /// By world rank the place of its ring in `inputs`; [`NO_INPUT`] for one that has sent nothing.
+    input_of: Box<[u32]>,
     /// World rank of each rank of the job memory.
     world_ranks: Arc<[u32]>,
     /// The connection bits as set by the senders, in this rank's block.
@@ -313,6 +318,22 @@ impl Endpoint {
         }
     }
 
+    /// Hands the next record of one sender's ring to `each` if it has arrived, is short, and `wanted` accepts its head
+    /// and length; whether it was. Looks at nothing else. `false` for a sender that no poll has found yet.
+    #[inline(always)] // a receive that starts looks for its message
+    pub fn take_next(
+        &mut self,
+        from: u32,
+        wanted: impl FnOnce(&RecordHead, usize) -> bool,
+        each: impl FnOnce(&RecordHead, Payload<'_>),
+    ) -> bool {
+        let place = self.input_of.get(from as usize).copied().unwrap_or(NO_INPUT);
+        match self.inputs.get_mut(place as usize) {
+            Some(input) => input.take_next(wanted, each),
+            None => false,
+        }
+    }
+
     #[inline(always)]
     fn look_for_connections(&mut self) {
         for (i, known) in self.known.iter().enumerate() {
@@ -334,6 +355,7 @@ impl Endpoint {
                 if now & !self.known[i] & 1 << bit != 0 && local < self.world_ranks.len() {
                     let from = self.world_ranks[local];
                     self.variables.connections.incr();
+                    self.input_of[from as usize] = self.inputs.len() as u32;
                     self.inputs.push(Input::new(&self.job, self.local, local as u32, from));
                 }
             }

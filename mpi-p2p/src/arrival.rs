@@ -26,7 +26,8 @@ impl Core {
         };
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
         let bytes = content.bytes();
-        let (receive, steps) = context.sides[(head.context & 1) as usize].posted.take_match(key);
+        let (receive, steps) =
+            context.sides[(head.context & 1) as usize].posted.take_match(key, self.settings.list_limit());
         context.count_search(head.context, steps);
         match receive {
             Some(handle) => {
@@ -88,7 +89,8 @@ impl Core {
             return self.service_offer(from, head, offer, key);
         }
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
-        let (receive, steps) = context.sides[(head.context & 1) as usize].posted.take_match(key);
+        let (receive, steps) =
+            context.sides[(head.context & 1) as usize].posted.take_match(key, self.settings.list_limit());
         context.count_search(head.context, steps);
         match receive {
             Some(request) => {

@@ -30,9 +30,10 @@ impl State {
             return;
         }
         let State { core, endpoint, .. } = self;
-        let sent_to = match (core.sent.get(handle), core.requests.get(handle), core.recipes.get(handle)) {
+        let sent_to = match (core.at_once.get(handle), core.requests.get(handle), core.recipes.get(handle)) {
+            (Some(received), ..) if received.receive => None,
             (Some(sent), ..) => core.contexts.get(sent.context).and_then(|context| {
-                let route = context.routes.get(usize::try_from(sent.dest).ok()?)?;
+                let route = context.routes.get(usize::try_from(sent.peer).ok()?)?;
                 Some((sent.context, route.world))
             }),
             (None, Some(request), _) => match &request.work {
@@ -146,8 +147,8 @@ impl Core {
         if self.cancel_requests.get(&handle.0) != Some(&CancelState::Waiting(from)) {
             return self.fault(from, "an answer to a cancel that was not requested");
         }
-        if handle.is(Kind::Sent) || handle.is(Kind::Recipe) {
-            match self.sent.get(handle).is_some() || self.recipes.get(handle).is_some() {
+        if handle.is(Kind::AtOnce) || handle.is(Kind::Recipe) {
+            match self.at_once.get(handle).is_some() || self.recipes.get(handle).is_some() {
                 true => self.cancel_requests.insert(handle.0, CancelState::Answered(taken)),
                 // The program has freed it meanwhile.
                 false => self.cancel_requests.remove(&handle.0),
@@ -166,11 +167,10 @@ impl Core {
         }
     }
 
-    /// How a send that was over when it started ended, or `None` while its cancel is under way; takes the answer out if
-    /// `take`.
+    /// How an operation with this status that was complete when it was started ended, or `None` while its cancel is under
+    /// way; takes the answer out if `take`.
     #[cold]
-    pub fn answer(&mut self, handle: Handle, take: bool) -> Option<Status> {
-        let mut status = Status::EMPTY;
+    pub fn answer(&mut self, handle: Handle, mut status: Status, take: bool) -> Option<Status> {
         match self.cancel_requests.get(&handle.0) {
             None => {}
             Some(CancelState::Waiting(_)) => return None,

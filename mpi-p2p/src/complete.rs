@@ -16,7 +16,7 @@ use mpi_fabric::Mark;
 use crate::awaited::Awaited;
 use crate::core::{Core, State};
 use crate::engine::Engine;
-use crate::request::{Completion, Request, Sent, no_such_request, too_many_requests};
+use crate::request::{AtOnce, Completion, Request, no_such_request, too_many_requests};
 
 const NULL: Handle = Handle(MPI_REQUEST_NULL);
 
@@ -28,9 +28,9 @@ impl Engine {
     }
 
     /// As [`Engine::wait`]; a wait that gets long records what it waits for in the call's entry.
-    #[inline(always)] // a send that was over when it started is complete here
+    #[inline(always)] // an operation that was complete when it was started is complete here
     pub fn wait_recorded(&self, mut guard: Guard<'_>, request: Handle, entry: Option<Mark<'_>>) -> Result<Completion> {
-        match self.state.get_mut(&mut guard).core.take_sent(request) {
+        match self.state.get_mut(&mut guard).core.take_at_once(request) {
             Some(completion) => Ok(completion),
             None => self.wait_for_one(guard, request, entry),
         }
@@ -203,8 +203,8 @@ impl Engine {
             while next < requests.len() {
                 if requests[next] == NULL {
                     each(next, Completion::empty());
-                } else if let Some(completion) = state.core.take_sent(requests[next]) {
-                    // The usual end of a short send, inline.
+                } else if let Some(completion) = state.core.take_at_once(requests[next]) {
+                    // The usual end of short messages, inline.
                     each(next, completion);
                 } else {
                     match state.core.take_if_done(requests[next]) {
@@ -330,15 +330,17 @@ impl Engine {
 }
 
 impl Core {
-    /// As [`Core::take_if_done`], for a send that was over when it started, while the cancel of some send is under way.
+    /// As [`Core::take_if_done`], for an operation that was complete when it was started, while the cancel of some send is
+    /// under way.
     #[cold]
     fn take_cancelled(&mut self, handle: Handle) -> Option<Option<Completion>> {
-        let context = self.sent.get(handle)?.context;
-        let Some(status) = self.answer(handle, true) else { return Some(None) };
-        if self.sent.remove(handle).is_some_and(|sent| sent.has_handle) {
+        let operation = *self.at_once.get(handle)?;
+        let Some(status) = self.answer(handle, operation.status(), true) else { return Some(None) };
+        self.at_once.remove(handle);
+        if operation.has_handle {
             self.end_request_handles(handle);
         }
-        Some(Some(Completion::of(status, None, context)))
+        Some(Some(Completion::of(status, None, operation.context)))
     }
 }
 
@@ -409,21 +411,30 @@ impl Core {
     /// A request for a send that is over already.
     #[inline]
     pub fn sent_request(&mut self, context: u32, dest: i32, bytes: u64) -> Result<Handle> {
-        self.sent.insert(Sent { context, dest, bytes, has_handle: false }).map_err(|_| too_many_requests())
+        let operation = AtOnce { context, peer: dest, bytes, tag: 0, receive: false, has_handle: false };
+        self.at_once.insert(operation).map_err(|_| too_many_requests())
     }
 
-    /// The completion of a send that was over when it started; the request is removed then. `None` for every other
-    /// request, and while a cancel is under way.
+    /// A request for a receive that is over already, without an error.
+    #[inline]
+    pub fn received_at_once(&mut self, context: u32, status: Status) -> Result<Handle> {
+        let (peer, tag, bytes) = (status.source, status.tag, status.bytes());
+        let operation = AtOnce { context, peer, bytes, tag, receive: true, has_handle: false };
+        self.at_once.insert(operation).map_err(|_| too_many_requests())
+    }
+
+    /// The completion of an operation that was complete when it was started; the request is removed then. `None` for
+    /// every other request, and while a cancel is under way.
     #[inline(always)]
-    fn take_sent(&mut self, handle: Handle) -> Option<Completion> {
-        if !handle.is(Kind::Sent) || !self.cancel_requests.is_empty() {
+    fn take_at_once(&mut self, handle: Handle) -> Option<Completion> {
+        if !handle.is(Kind::AtOnce) || !self.cancel_requests.is_empty() {
             return None;
         }
-        let sent = self.sent.remove(handle)?;
-        if sent.has_handle {
+        let operation = self.at_once.remove_copy(handle)?;
+        if operation.has_handle {
             self.end_request_handles(handle);
         }
-        Some(Completion::of(Status::EMPTY, None, sent.context))
+        Some(Completion::of(operation.status(), None, operation.context))
     }
 
     /// A request that the program has not freed.
@@ -435,8 +446,8 @@ impl Core {
     /// The context of a request's operation; `None` for no such request.
     #[inline]
     pub fn request_context(&self, handle: Handle) -> Option<u32> {
-        match handle.is(Kind::Sent) {
-            true => self.sent.get(handle).map(|sent| sent.context),
+        match handle.is(Kind::AtOnce) {
+            true => self.at_once.get(handle).map(|operation| operation.context),
             false => match self.live(handle) {
                 Some(request) => Some(request.context),
                 None => self.recipe_context(handle),
@@ -447,9 +458,11 @@ impl Core {
     /// The status of a request, once it is done. `None` for no such request.
     #[inline]
     pub fn status_if_done(&mut self, handle: Handle) -> Option<Option<Status>> {
-        match handle.is(Kind::Sent) {
-            true if self.cancel_requests.is_empty() => self.sent.get(handle).map(|_| Some(Status::EMPTY)),
-            true => self.sent.get(handle).copied().map(|_| self.answer(handle, false)),
+        match handle.is(Kind::AtOnce) {
+            true => {
+                let status = self.at_once.get(handle)?.status();
+                Some(if self.cancel_requests.is_empty() { Some(status) } else { self.answer(handle, status, false) })
+            }
             false => match self.live(handle) {
                 Some(request) => Some(request.is_done().then_some(request.status)),
                 None => self.recipe_status(handle),
@@ -460,11 +473,11 @@ impl Core {
     /// The completion of a request, if it is done; the request is removed then. `None` for no such request.
     #[inline]
     pub fn take_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
-        if handle.is(Kind::Sent) {
+        if handle.is(Kind::AtOnce) {
             if !self.cancel_requests.is_empty() {
                 return self.take_cancelled(handle);
             }
-            return self.take_sent(handle).map(Some);
+            return self.take_at_once(handle).map(Some);
         }
         match self.live(handle) {
             Some(request) if request.is_done() => {}

@@ -31,7 +31,7 @@ use crate::partitions::Partitions;
 use crate::pending_contexts::ContextAgreement;
 use crate::recipe::RecipeRequest;
 use crate::request::{
-    AWAITED, AWAITED_BY, CancelState, DETACHED, PART, Request, SCHEDULED, SERVED, Sent, WATCHED, Work,
+    AWAITED, AWAITED_BY, AtOnce, CancelState, DETACHED, PART, Request, SCHEDULED, SERVED, WATCHED, Work,
     too_many_requests,
 };
 
@@ -49,8 +49,8 @@ pub(crate) struct State {
 pub(crate) struct Core {
     pub contexts: Contexts,
     pub requests: Table<Request>,
-    /// Requests of sends that were over when they were started: only their context, receiver and size remain.
-    pub sent: Table<Sent>,
+    /// Requests of operations that were complete when they were started.
+    pub at_once: Table<AtOnce>,
     /// Requests that start operations.
     pub recipes: Table<RecipeRequest>,
     /// Sends that were cancelled after their message had left, by handle.
@@ -168,7 +168,7 @@ impl Core {
         Core {
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
-            sent: Table::new(Kind::Sent),
+            at_once: Table::new(Kind::AtOnce),
             recipes: Table::new(Kind::Recipe),
             cancel_requests: HashMap::new(),
             held: Table::new(Kind::Message),
@@ -298,8 +298,8 @@ impl Core {
 
     /// Frees a request that is not complete: it completes by itself.
     pub fn detach(&mut self, handle: Handle) {
-        if handle.is(Kind::Sent) {
-            self.sent.remove(handle);
+        if handle.is(Kind::AtOnce) {
+            self.at_once.remove(handle);
         }
         if let Some(request) = self.requests.get_mut(handle) {
             let marks = std::mem::replace(&mut request.marks, DETACHED);

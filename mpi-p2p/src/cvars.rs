@@ -35,9 +35,9 @@ mpi_t::cvars! {
         /// several threads send none. Takes effect with the next send.
         pub ahead_limit: u64 = 64 << 10 => {
             name: "p2p_ahead_limit", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
-        /// Longest queue of unexpected messages or of posted receives that is searched item by item; a longer one is
-        /// hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and separate ones for its
-        /// collective operations. Takes effect for a queue when an item is added to it, or when it is empty.
+        /// Most items that a search of unexpected messages or of posted receives may look at one by one: after a longer
+        /// search the queue is hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and
+        /// separate ones for its collective operations. Takes effect with the next search; 0 when an item is added.
         pub match_list_limit: u32 = 16 => {
             name: "p2p_match_list_limit", unit: "items", category: "p2p.matching", scope: Local, range: 0..=4096,
             verbosity: TunerAll },
@@ -79,7 +79,7 @@ impl EngineSettings {
         }
     }
 
-    /// Longest queue that is a list.
+    /// Most items that a search of a list may look at.
     #[inline(always)]
     pub(crate) fn list_limit(&self) -> usize {
         self.match_list_limit.get() as usize

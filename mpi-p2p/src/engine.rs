@@ -17,6 +17,7 @@ use mpi_t::InstrumentMemory;
 use crate::awaited::Awaited;
 use crate::background::ProgressThread;
 use crate::buffered::BufferOwner;
+use crate::chains::Key;
 use crate::context::{ContextSpec, unknown_context};
 use crate::core::{Core, State};
 use crate::cvars::EngineSettings;
@@ -332,11 +333,15 @@ impl Engine {
         context: u32,
         source: i32,
         tag: i32,
-        buffer: RecvBuf<'static>,
+        mut buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
         let state = self.state.get_mut(guard);
+        if let Some(request) = state.receive_next(context, Key { source, tag }, &mut buffer) {
+            return Ok(request);
+        }
         match state.begin_receive(context, source, tag, buffer)? {
             Begun::Posted(request) => Ok(request),
+            Begun::Arrived(Outcome::Received(status, None)) => state.core.received_at_once(context, status),
             Begun::Arrived(Outcome::Received(status, error)) => state.core.received_request(context, status, error),
             Begun::Arrived(Outcome::Under(request)) => {
                 self.copy_at_start(guard);

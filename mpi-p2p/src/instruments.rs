@@ -48,14 +48,15 @@ mpi_t::instruments! {
         pub time_unexpected: WatchedTimer =
             { name: "p2p_time_unexpected", class: Timer, type: f64, unit: "seconds", category: "p2p.unexpected",
               verbosity: UserDetail },
-        /// Number of steps of the searches that match messages with receives. In a queue of up to p2p_match_list_limit
-        /// items a step is a comparison with one item; in a longer one a hash look-up for the source and tag, and one
-        /// for each kind of wildcard in use. Searches of an empty queue and probes add none.
+        /// Number of steps of the searches that match messages with receives. A step is a comparison with one item, and
+        /// in a queue that is hashed (p2p_match_list_limit) a look-up for the source and tag, and one for each kind of
+        /// wildcard in use. Searches of an empty queue, probes, and receives that take the next message of a ring when
+        /// they start add none.
         pub search_steps: Counter =
             { name: "p2p_search_steps", class: Counter, type: u64, unit: "steps", category: "p2p.matching",
               verbosity: TunerDetail },
         /// Number of receives that are posted and wait for their message. A blocking receive is counted only if its
-        /// first poll finds no message.
+        /// first poll finds no message, a non-blocking one only if its message is not the next one in its sender's ring.
         pub posted_length: PeakLevel =
             { name: "p2p_posted_length", class: Level, type: u32, unit: "receives", category: "p2p.posted",
               verbosity: UserDetail }
@@ -142,19 +143,20 @@ mpi_t::instruments! {
             { name: "process_state", class: State, type: i32, unit: "", category: "process", states: &STATES,
               verbosity: UserBasic },
         /// Number of requests that exist: their operation is under way, or is complete and no wait or test has returned
-        /// it. A send that was complete when it started, as short ones are, is not counted.
+        /// it. A send or receive that was complete when it started, as short sends are, is not counted.
         pub requests: PeakLevel =
             { name: "p2p_requests", class: Level, type: u64, unit: "requests", category: "p2p.requests",
               verbosity: UserDetail }
             { name: "p2p_requests", class: HighWatermark, type: u64, unit: "requests", category: "p2p.requests",
-              doc: "Greatest number of requests that existed at once, without sends that were complete when they \
+              doc: "Greatest number of requests that existed at once, without those that were complete when they \
                     started.",
               verbosity: UserDetail },
         /// Number of calls that test requests, MPI_Request_get_status among them, that found nothing complete.
         pub failed_tests: Counter =
             { name: "p2p_failed_tests", class: Counter, type: u64, unit: "tests", category: "p2p.requests",
               verbosity: UserDetail },
-        /// Number of times that this process polled its rings for records of other processes.
+        /// Number of times that this process polled its rings for records of other processes. A receive that starts and
+        /// looks for its message in one ring adds none.
         pub polls: Counter =
             { name: "p2p_polls", class: Counter, type: u64, unit: "polls", category: "p2p.waiting" },
         /// Number of free transfer slots. A transfer slot is a word of shared memory by which both sides of a long

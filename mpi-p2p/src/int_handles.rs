@@ -12,7 +12,7 @@ impl Engine {
         let core = &self.state.get(guard).core;
         core.requests
             .from_fortran(word)
-            .or_else(|| core.sent.from_fortran(word))
+            .or_else(|| core.at_once.from_fortran(word))
             .or_else(|| core.recipes.from_fortran(word))
     }
 

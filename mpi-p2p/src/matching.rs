@@ -1,6 +1,6 @@
 //! Matching: which receive gets which message (MPI-4.1, 3.5), in constant time.
 //!
-//! Queues of few are looked through, longer ones hashed (`queue`). Then posted receives are kept under exactly the
+//! A queue is looked through until a search gets long, and hashed from then on (`queue`). Then posted receives are kept under exactly the
 //! (source, tag) they were posted with, wildcards included; an arriving message looks under its own pair and, only
 //! while such receives exist, under the three wildcard pairs, and takes the one posted first. Unexpected messages are
 //! kept under their own pair; an index for a kind of wildcard is built when a receive first uses that kind and kept up
@@ -50,7 +50,7 @@ impl Posted {
         Posted { queue: Queue::new(), wild: [0; 3], next_stamp: 0 }
     }
 
-    /// Posts a receive behind all others; more than `limit` are hashed.
+    /// Posts a receive behind all others; with a `limit` of 0 all are hashed.
     #[inline]
     pub fn post(&mut self, key: Key, request: Handle, limit: usize) -> Node {
         if let Some(kind) = wildcard_kind(key) {
@@ -58,26 +58,31 @@ impl Posted {
         }
         self.next_stamp += 1;
         let node = self.queue.push(key, self.next_stamp, request);
-        if self.queue.is_list_beyond(limit) {
+        if limit == 0 && !self.queue.is_linked() {
             self.queue.link_all(|_| {});
         }
         node
     }
 
     /// Removes the receive that a message with this source and tag matches, and returns the steps of the search:
-    /// receives compared in a list, or chains.
+    /// receives compared in a list, or chains. After a search of more than `limit` steps all are hashed.
     #[inline]
-    pub fn take_match(&mut self, key: Key) -> (Option<Handle>, u64) {
+    pub fn take_match(&mut self, key: Key, limit: usize) -> (Option<Handle>, u64) {
         if self.is_empty() {
             return (None, 0);
         }
         let Found { node, steps } =
             if self.queue.is_linked() { self.hashed(key) } else { self.queue.scan(key, self.wild != [0; 3]) };
-        let Some(node) = node else { return (None, steps) };
-        if self.wild != [0; 3] {
-            self.uncount_wildcard(self.queue.chains.key(node));
+        let receive = node.map(|node| {
+            if self.wild != [0; 3] {
+                self.uncount_wildcard(self.queue.chains.key(node));
+            }
+            self.queue.remove(node)
+        });
+        if self.queue.is_list_beyond(limit, steps) {
+            self.queue.link_all(|_| {});
         }
-        (Some(self.queue.remove(node)), steps)
+        (receive, steps)
     }
 
     /// Searches the chains: that of the message's own pair, and those of the wildcards in use.
@@ -148,7 +153,7 @@ impl<M> Unexpected<M> {
         self.queue.len() == 0
     }
 
-    /// Adds an arrived message behind all others; more than `limit` are hashed.
+    /// Adds an arrived message behind all others; with a `limit` of 0 all are hashed.
     #[inline]
     pub fn add(&mut self, key: Key, message: M, limit: usize) {
         self.next_stamp += 1;
@@ -159,7 +164,7 @@ impl<M> Unexpected<M> {
         }
         if self.queue.is_linked() {
             self.add_to_indices(slot);
-        } else if self.queue.is_list_beyond(limit) {
+        } else if limit == 0 {
             self.become_chains();
         }
     }
@@ -183,14 +188,17 @@ impl<M> Unexpected<M> {
     }
 
     /// The slot of the message that a receive for this source and tag (wildcards allowed) matches, and the steps of the
-    /// search: messages compared in a list, or chains.
+    /// search: messages compared in a list, or chains. After a search of more than `limit` steps all are hashed.
     #[inline]
-    pub fn find(&mut self, key: Key) -> (Option<u32>, u64) {
+    pub fn find(&mut self, key: Key, limit: usize) -> (Option<u32>, u64) {
         if self.queue.len() == 0 {
             return (None, 0);
         }
         if !self.queue.is_linked() {
             let Found { node, steps } = self.queue.scan(key, false);
+            if self.queue.is_list_beyond(limit, steps) {
+                self.become_chains();
+            }
             return (node, steps);
         }
         let slot = match wildcard_kind(key) {

@@ -84,11 +84,11 @@ impl State {
     fn open_request(&mut self, handle: Handle, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
         let core = &mut self.core;
         let handle = core.under_way(handle);
-        let standing = match handle.is(Kind::Sent) {
+        let standing = match handle.is(Kind::AtOnce) {
             true => {
-                let sent = core.sent.get_mut(handle).ok_or(TError::INVALID)?;
-                sent.has_handle = true;
-                let bytes = sent.bytes;
+                let operation = core.at_once.get_mut(handle).ok_or(TError::INVALID)?;
+                operation.has_handle = true;
+                let bytes = operation.bytes;
                 OperationState { bytes, moved: bytes, wanted: bytes, over: true }
             }
             false => {

@@ -1,7 +1,7 @@
-//! A queue that is a list while it is short and chains when it is long.
+//! A queue that is a list while its searches are short and chains when they are long.
 //!
-//! A few items are found faster by looking at one after the other than by hashing, many are not. An item keeps its node
-//! when the queue changes from one to the other.
+//! An item near the begin of a list is found faster by looking at one after the other than by hashing, whatever the
+//! length of the list; one far behind is not. An item keeps its node when the queue changes from one to the other.
 //! Invariant: the list is in order of insertion; either all items are in it and none is linked, or all are linked and
 //! it is empty. A queue that has become chains stays so until it is empty.
 //! Not here: the chains (`chains`), which of several candidates wins (`matching`).
@@ -15,6 +15,8 @@ use crate::chains::{Chains, Key, Node};
 pub(crate) struct Queue<T> {
     pub chains: Chains<T>,
     list: Vec<Entry>,
+    /// The list begins here in `list`: items leave at the begin, as a rule, which moves none of those behind.
+    first: usize,
     linked: bool,
     /// Where in the list the last search ended: its item is the next to be removed, as a rule.
     found: usize,
@@ -50,7 +52,7 @@ fn pattern(key: Key) -> (u64, u64) {
 
 impl<T: Copy> Queue<T> {
     pub fn new() -> Self {
-        Queue { chains: Chains::new(), list: Vec::new(), linked: false, found: 0 }
+        Queue { chains: Chains::new(), list: Vec::new(), first: 0, linked: false, found: 0 }
     }
 
     #[inline(always)]
@@ -64,6 +66,12 @@ impl<T: Copy> Queue<T> {
         self.linked
     }
 
+    /// Number of items that the list has memory for.
+    #[cfg(test)]
+    pub fn list_capacity(&self) -> usize {
+        self.list.capacity()
+    }
+
     /// Adds an item behind all others; `stamp` must grow from call to call.
     #[inline]
     pub fn push(&mut self, key: Key, stamp: u64, item: T) -> Node {
@@ -71,23 +79,40 @@ impl<T: Copy> Queue<T> {
         if self.linked {
             self.chains.link(node);
         } else {
+            if self.list.len() == self.list.capacity() {
+                self.move_to_begin();
+            }
             let (word, mask) = pattern(key);
             self.list.push(Entry { word, mask, node });
         }
         node
     }
 
-    /// Whether the queue is a list of more items than these.
+    /// Moves the items to the begin of a full list if at least half of it is free, so that moves cost a constant for each
+    /// item.
+    #[cold]
+    fn move_to_begin(&mut self) {
+        if self.first > self.list.len() / 2 {
+            self.list.drain(..self.first);
+            self.first = 0;
+        }
+    }
+
+    /// Whether the queue is a list that is to become chains: the last search looked at more items than these, or no item
+    /// is to be looked at. Not for an empty queue.
     #[inline]
-    pub fn is_list_beyond(&self, limit: usize) -> bool {
-        self.list.len() > limit
+    pub fn is_list_beyond(&self, limit: usize, steps: u64) -> bool {
+        !self.linked && steps > limit as u64
     }
 
     /// The queue becomes chains; calls `linked` with each item, oldest first.
     #[cold]
     pub fn link_all(&mut self, mut linked: impl FnMut(Node)) {
+        if self.first == self.list.len() {
+            return;
+        }
         self.linked = true;
-        for entry in self.list.drain(..) {
+        for entry in self.list.drain(..).skip(std::mem::take(&mut self.first)) {
             self.chains.link(entry.node);
             linked(entry.node);
         }
@@ -98,13 +123,15 @@ impl<T: Copy> Queue<T> {
     #[inline]
     pub fn scan(&mut self, key: Key, wild_items: bool) -> Found {
         let (word, mask) = pattern(key);
+        let items = &self.list[self.first..];
         let at = match (mask, wild_items) {
-            (EXACT, false) => self.list.iter().position(|entry| entry.word == word),
-            _ => self.list.iter().position(|entry| (entry.word ^ word) & entry.mask & mask == 0),
+            (EXACT, false) => items.iter().position(|entry| entry.word == word),
+            _ => items.iter().position(|entry| (entry.word ^ word) & entry.mask & mask == 0),
         };
-        self.found = at.unwrap_or(0);
-        let steps = at.map_or(self.list.len(), |at| at + 1) as u64;
-        Found { node: at.map(|at| self.list[at].node), steps }
+        let steps = at.map_or(items.len(), |at| at + 1) as u64;
+        let node = at.map(|at| items[at].node);
+        self.found = self.first + at.unwrap_or(0);
+        Found { node, steps }
     }
 
     /// Removes an item.
@@ -115,13 +142,33 @@ impl<T: Copy> Queue<T> {
             self.linked = self.chains.len() != 0;
             return item;
         }
-        let is_it = |entry: &Entry| entry.node == node;
-        let at = if self.list.get(self.found).is_some_and(is_it) {
-            Some(self.found)
-        } else {
-            self.list.iter().position(is_it)
-        };
-        self.list.remove(at.expect("an item that is not linked is in the list"));
+        match self.list.get(self.found) {
+            Some(entry) if entry.node == node && self.found == self.first => self.first += 1,
+            _ => self.remove_later(node),
+        }
+        if self.first == self.list.len() {
+            self.list.clear();
+            self.first = 0;
+        }
         self.chains.release(node)
+    }
+
+    /// Removes an item of a list that is not its first one.
+    #[inline(never)]
+    fn remove_later(&mut self, node: Node) {
+        let is_it = |entry: &Entry| entry.node == node;
+        let at = match self.list.get(self.found) {
+            Some(entry) if self.found >= self.first && is_it(entry) => self.found,
+            _ => {
+                let at = self.list[self.first..].iter().position(is_it);
+                self.first + at.expect("an item that is not linked is in the list")
+            }
+        };
+        if at - self.first < self.list.len() - at {
+            self.list.copy_within(self.first..at, self.first + 1);
+            self.first += 1;
+        } else {
+            self.list.remove(at);
+        }
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Invariant: a receive is matched with the oldest message it fits, and posted only if none waits.
 
-use mpi_core::abi::{MPI_MESSAGE_NO_PROC, MPI_PROC_NULL};
+use mpi_core::abi::{MPI_ANY_TAG, MPI_MESSAGE_NO_PROC, MPI_PROC_NULL};
 use mpi_core::{Handle, Status};
 use mpi_datatype::RecvBuf;
 use mpi_errors::{Error, Result};
+use mpi_fabric::RecordHead;
 
 use crate::chains::Key;
 use crate::context::{Context, unknown_context, user_side};
@@ -16,7 +17,7 @@ use crate::events::MessageEvents;
 use crate::instruments::EngineInstruments;
 use crate::message::{Body, Matched, Message};
 use crate::posted::room;
-use crate::request::{Request, Work, too_many_requests};
+use crate::request::{AtOnce, Request, Work, too_many_requests};
 use crate::wire;
 
 /// How a receive began.
@@ -54,6 +55,44 @@ impl State {
             None => self.core.post(context_id, key, buffer).map(Begun::Posted),
             Some(slot) => self.receive_unexpected(context_id, slot, buffer).map(Begun::Arrived),
         }
+    }
+
+    /// Receives the next message in the ring of its sender, if it is short, the receive matches it, and its buffer has room
+    /// in one piece: then the message is neither posted nor found, and this is its request. Otherwise nothing has
+    /// happened. Not for receives from any source, and not while messages or receives of the context wait, which may
+    /// have to match first.
+    #[inline(always)] // the short way of a receive that starts
+    pub fn receive_next(&mut self, context_id: u32, key: Key, buffer: &mut RecvBuf<'static>) -> Option<Handle> {
+        let State { endpoint, core } = self;
+        let context = core.contexts.get(context_id)?;
+        // As an unsigned number MPI_ANY_SOURCE is larger than any rank.
+        let route = *context.routes.get(key.source as u32 as usize)?;
+        let side = &context.sides[(context_id & 1) as usize];
+        if !side.posted.is_empty() || !side.unexpected.is_empty() || !core.at_once.has_room() {
+            return None;
+        }
+        let memory = buffer.contiguous_mut()?;
+        let room = memory.len();
+        // What `message_key` refuses, and all else that is wrong, is left to the poll.
+        let wanted = |head: &RecordHead, bytes: usize| {
+            head.kind == wire::EAGER
+                && head.context == context_id
+                && head.a == u64::from(key.source as u32)
+                && bytes <= room
+                && (head.tag == key.tag || key.tag == MPI_ANY_TAG && head.tag != MPI_ANY_TAG)
+        };
+        let mut request = None;
+        endpoint.take_next(route.world, wanted, |head, payload| {
+            let (key, bytes) = (Key { source: key.source, tag: head.tag }, payload.len() as u64);
+            payload.copy_to(&mut memory[..payload.len()]);
+            context.count_received_from(context_id, route, bytes);
+            core.events.raise_matched(user_side(context_id).then_some(context.spec.instruments.block), key, bytes);
+            core.instruments.eager_received.incr();
+            let (context, peer, tag) = (context_id, key.source, key.tag);
+            let operation = AtOnce { context, peer, bytes, tag, receive: true, has_handle: false };
+            request = core.at_once.insert(operation).ok();
+        });
+        request
     }
 
     /// Starts a receive under the request `operation`, which is complete, or under a new one; the caller keeps the
@@ -113,7 +152,8 @@ impl State {
         }
         let key = Key { source, tag };
         let Some(context) = self.core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
-        let (found, steps) = context.sides[(context_id & 1) as usize].unexpected.find(key);
+        let limit = self.core.settings.list_limit();
+        let (found, steps) = context.sides[(context_id & 1) as usize].unexpected.find(key, limit);
         context.count_search(context_id, steps);
         if let Some(slot) = found {
             return self.receive_unexpected(context_id, slot, buffer);
@@ -177,7 +217,8 @@ impl State {
         }
         let Some(context) = self.core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
         let unexpected = &mut context.sides[(context_id & 1) as usize].unexpected;
-        Ok(unexpected.find(Key { source, tag }).0.map(|slot| {
+        let limit = self.core.settings.list_limit();
+        Ok(unexpected.find(Key { source, tag }, limit).0.map(|slot| {
             let (key, message) = unexpected.get(slot);
             Status::new(key.source, key.tag, message.bytes)
         }))
@@ -190,9 +231,9 @@ impl State {
         }
         let core = &mut self.core;
         let Some(context) = core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
-        let (Some(slot), _) = context.sides[(context_id & 1) as usize].unexpected.find(Key { source, tag }) else {
-            return Ok(None);
-        };
+        let (limit, unexpected) =
+            (core.settings.list_limit(), &mut context.sides[(context_id & 1) as usize].unexpected);
+        let (Some(slot), _) = unexpected.find(Key { source, tag }, limit) else { return Ok(None) };
         let (key, message) = core.take_unexpected(context_id, slot);
         let status = Status::new(key.source, key.tag, message.bytes);
         let held = MatchedMessage { message, key, context: context_id };
@@ -260,7 +301,8 @@ impl Core {
         match self.contexts.get_mut(context_id) {
             None => Err(unknown_context(context_id)),
             Some(context) => {
-                let (found, steps) = context.sides[(context_id & 1) as usize].unexpected.find(key);
+                let (found, steps) =
+                    context.sides[(context_id & 1) as usize].unexpected.find(key, self.settings.list_limit());
                 context.count_search(context_id, steps);
                 Ok(found)
             }

@@ -147,17 +147,29 @@ pub(crate) enum CancelState {
     Answered(bool),
 }
 
-/// A send that was complete when it started.
+/// An operation that was complete when it was started.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sent {
+pub(crate) struct AtOnce {
     /// Context of its message.
     pub context: u32,
-    /// Rank that it was sent to, or `MPI_PROC_NULL` if it cannot be cancelled.
-    pub dest: i32,
+    /// Rank of the other process; of a send `MPI_PROC_NULL` if it cannot be cancelled.
+    pub peer: i32,
     /// Bytes of its message.
     pub bytes: u64,
+    /// Of a receive: the tag of its message.
+    pub tag: i32,
+    /// Whether it is a receive.
+    pub receive: bool,
     /// An MPI_T handle is bound to it: it has instruments.
     pub has_handle: bool,
+}
+
+impl AtOnce {
+    /// The status of the operation, if it was not cancelled.
+    #[inline(always)]
+    pub fn status(&self) -> Status {
+        if self.receive { Status::new(self.peer, self.tag, self.bytes) } else { Status::EMPTY }
+    }
 }
 
 /// The program freed the request: no call will take its completion.

@@ -88,7 +88,7 @@ impl State {
         if self.send_at_once(context_id, dest, tag, &buffer, token(handle)) {
             return Ok(handle);
         }
-        self.core.sent.remove(handle);
+        self.core.at_once.remove(handle);
         self.isend_slowly(context_id, dest, tag, Data::User(buffer), mode, Receiver::Matching)
     }
 

@@ -407,7 +407,7 @@ impl Core {
         let found = self.recipes.get(handle).filter(|found| !found.freed)?;
         match found.activity {
             Activity::Inactive => Some(Some(Status::EMPTY)),
-            Activity::Over => Some(self.answer(handle, false)),
+            Activity::Over => Some(self.answer(handle, Status::EMPTY, false)),
             Activity::UnderWay(operation) => self.status_if_done(operation),
         }
     }
@@ -422,7 +422,7 @@ impl Core {
             Activity::Over if self.cancel_requests.is_empty() => Completion::of(Status::EMPTY, None, found.context),
             Activity::Over => {
                 let context = found.context;
-                match self.answer(handle, true) {
+                match self.answer(handle, Status::EMPTY, true) {
                     None => return Some(None),
                     Some(status) => Completion::of(status, None, context),
                 }

@@ -15,7 +15,7 @@ impl Process {
             Kind::Group => self.groups.get(guard).from_fortran(word),
             Kind::Datatype => self.datatypes.get(guard).from_fortran(word),
             Kind::Op => self.ops.get(guard).from_fortran(word),
-            Kind::Request | Kind::Sent | Kind::Recipe => self.engine.request_of_int(guard, word),
+            Kind::Request | Kind::AtOnce | Kind::Recipe => self.engine.request_of_int(guard, word),
             Kind::Message => self.engine.message_of_int(guard, word),
             Kind::Errhandler => self.errhandlers.get(guard).of_int(word),
             Kind::Win => self.windows.get(guard).from_fortran(word),

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use mpi_errors::Result;
 
-use super::Endpoint;
 use super::peer::{Connections, Output};
+use super::{Endpoint, NO_INPUT};
 use crate::coll_room::RoomTable;
 use crate::copy_buffer::CopyBuffer;
 use crate::doorbell::{Doorbell, WaitPolicy};
@@ -172,6 +172,7 @@ impl Endpoint {
             // once, and only it writes to its buffer.
             buffer: unsafe { CopyBuffer::new(buffer, buffer_bytes) },
             inputs: Vec::new(),
+            input_of: vec![NO_INPUT; size as usize].into(),
             connected: Connections::new(job.block(local), job.ranks()),
             known: vec![0; job.ranks().div_ceil(64) as usize].into(),
             world_ranks,

@@ -10,7 +10,7 @@ use crate::fault;
 use crate::job::Job;
 use crate::layout::FIRST_RING_BYTES;
 use crate::rank_block::RankBlock;
-use crate::record::Sink;
+use crate::record::{Payload, RecordHead, Sink};
 use crate::ring::{Consumer, MappedRing, Producer};
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
@@ -126,6 +126,16 @@ impl Input {
         let from = self.from;
         let polled = self.ring.poll(most, |head, payload| sink.record(from, head, payload));
         polled.map_err(|bad| fault::bad_record(from, bad))
+    }
+
+    /// See [`Consumer::take_next`].
+    #[inline(always)]
+    pub(super) fn take_next(
+        &mut self,
+        wanted: impl FnOnce(&RecordHead, usize) -> bool,
+        each: impl FnOnce(&RecordHead, Payload<'_>),
+    ) -> bool {
+        self.ring.take_next(wanted, each)
     }
 }
 

@@ -71,6 +71,34 @@ impl<M: RingMemory> Consumer<M> {
         Ok(seen)
     }
 
+    /// Hands the next record to `each` if it is here, its payload lies behind its head, and `wanted` accepts the head and
+    /// the length of the payload; whether it was. All other records are left to [`Self::poll`].
+    #[inline(always)]
+    pub(crate) fn take_next(
+        &mut self,
+        wanted: impl FnOnce(&RecordHead, usize) -> bool,
+        each: impl FnOnce(&RecordHead, Payload<'_>),
+    ) -> bool {
+        let at = self.pos;
+        // SAFETY: as in `poll`. Acquire pairs with the Release in `Producer::append` and in `Producer::grow`.
+        let first = FirstWord(unsafe { self.memory.word(at) }.load(Ordering::Acquire));
+        let next = at + record_bytes(first.len());
+        if !first.is_record() || next + SPARE > self.memory.bytes() {
+            return false;
+        }
+        // SAFETY: the whole record lies inside, as just checked; its words are multiples of 8.
+        unsafe {
+            let head = self.head(first);
+            if !wanted(&head, first.len()) {
+                return false;
+            }
+            self.memory.view(at + payload_at(first.len()), first.len(), |payload| each(&head, payload));
+        }
+        self.pos = next;
+        self.report(if first.len() >= REPORTED_AT_ONCE { 1 } else { self.memory.bytes() / 4 });
+        true
+    }
+
     /// Reports what is consumed to the sender, once that is so many bytes more than before.
     #[inline(always)]
     fn report(&mut self, least: usize) {

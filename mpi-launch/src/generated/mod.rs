@@ -150,7 +150,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_match_list_limit",
-                description: "Longest queue of unexpected messages or of posted receives that is searched item by item; a longer one is hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and separate ones for its collective operations. Takes effect for a queue when an item is added to it, or when it is empty.",
+                description: "Most items that a search of unexpected messages or of posted receives may look at one by one: after a longer search the queue is hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and separate ones for its collective operations. Takes effect with the next search; 0 when an item is added.",
                 unit: "items",
                 category: "p2p.matching",
                 value: ValueType::U32,
@@ -681,7 +681,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_search_steps",
-            description: "Number of steps of the searches that match messages with receives. In a queue of up to p2p_match_list_limit items a step is a comparison with one item; in a longer one a hash look-up for the source and tag, and one for each kind of wildcard in use. Searches of an empty queue and probes add none.",
+            description: "Number of steps of the searches that match messages with receives. A step is a comparison with one item, and in a queue that is hashed (p2p_match_list_limit) a look-up for the source and tag, and one for each kind of wildcard in use. Searches of an empty queue, probes, and receives that take the next message of a ring when they start add none.",
             unit: "steps",
             category: "p2p.matching",
             class: PvarClass::Counter,
@@ -692,7 +692,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_posted_length",
-            description: "Number of receives that are posted and wait for their message. A blocking receive is counted only if its first poll finds no message.",
+            description: "Number of receives that are posted and wait for their message. A blocking receive is counted only if its first poll finds no message, a non-blocking one only if its message is not the next one in its sender's ring.",
             unit: "receives",
             category: "p2p.posted",
             class: PvarClass::Level,
@@ -945,7 +945,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_requests",
-            description: "Number of requests that exist: their operation is under way, or is complete and no wait or test has returned it. A send that was complete when it started, as short ones are, is not counted.",
+            description: "Number of requests that exist: their operation is under way, or is complete and no wait or test has returned it. A send or receive that was complete when it started, as short sends are, is not counted.",
             unit: "requests",
             category: "p2p.requests",
             class: PvarClass::Level,
@@ -956,7 +956,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_requests",
-            description: "Greatest number of requests that existed at once, without sends that were complete when they started.",
+            description: "Greatest number of requests that existed at once, without those that were complete when they started.",
             unit: "requests",
             category: "p2p.requests",
             class: PvarClass::HighWatermark,
@@ -978,7 +978,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_polls",
-            description: "Number of times that this process polled its rings for records of other processes.",
+            description: "Number of times that this process polled its rings for records of other processes. A receive that starts and looks for its message in one ring adds none.",
             unit: "polls",
             category: "p2p.waiting",
             class: PvarClass::Counter,

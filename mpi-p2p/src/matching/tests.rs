@@ -60,9 +60,9 @@ fn the_receive_posted_first_wins_whatever_its_wildcards() {
             posted.post(*pattern, request(n as u32), limit);
         }
         for n in 0..4 {
-            assert_eq!(posted.take_match(key(1, 5)).0, Some(request(n)));
+            assert_eq!(posted.take_match(key(1, 5), limit).0, Some(request(n)));
         }
-        assert_eq!(posted.take_match(key(1, 5)).0, None);
+        assert_eq!(posted.take_match(key(1, 5), limit).0, None);
     }
 }
 
@@ -87,7 +87,7 @@ fn unexpected_agrees(seed: u64, mut limit: impl FnMut(&mut Random) -> usize) {
         } else {
             let wanted = random.pattern();
             let expected = model.iter().position(|(message, _)| fits(wanted, *message));
-            let (slot, steps) = queue.find(wanted);
+            let (slot, steps) = queue.find(wanted, limit(&mut random));
             assert!(steps <= model.len() as u64 && (steps > 0 || model.is_empty()));
             match random.below(2) {
                 0 => assert_eq!(slot.map(|slot| queue.take(slot)), expected.map(|at| model.remove(at))),
@@ -131,7 +131,7 @@ fn posted_agrees(seed: u64, mut limit: impl FnMut(&mut Random) -> usize) {
             let message = random.message();
             let expected = model.iter().position(|(pattern, ..)| fits(*pattern, message));
             let expected = expected.map(|at| request(model.remove(at).1));
-            assert_eq!(posted.take_match(message).0, expected);
+            assert_eq!(posted.take_match(message, limit(&mut random)).0, expected);
         }
         assert_eq!((posted.queue.len(), posted.is_empty()), (model.len(), model.is_empty()));
     }
@@ -148,16 +148,28 @@ fn posted_receives_agree_with_a_plain_list_at_every_limit() {
 #[test]
 fn a_list_is_searched_item_by_item_and_chains_at_once() {
     let mut queue = Unexpected::new();
-    (0..4).for_each(|tag| queue.add(key(0, tag), tag, 4));
-    assert_eq!((queue.find(key(0, 3)).1, queue.find(key(0, 0)).1, queue.find(key(1, 0)).1), (4, 1, 4));
-    queue.add(key(0, 4), 4, 4);
-    assert_eq!((queue.find(key(0, 4)).1, queue.find(key(1, 0)).1), (1, 1));
+    let steps = |queue: &mut Unexpected<i32>, tag| queue.find(key(0, tag), 4).1;
+    (0..9).for_each(|tag| queue.add(key(0, tag), tag, 4));
+    assert_eq!([3, 0, 2].map(|tag| steps(&mut queue, tag)), [4, 1, 3], "short searches of a long list");
+    assert_eq!([8, 8, 9].map(|tag| steps(&mut queue, tag)), [9, 1, 1], "the first long search is the last");
     let mut posted = Posted::new();
-    assert_eq!(posted.take_match(key(0, 0)).1, 0);
+    assert_eq!(posted.take_match(key(0, 0), 0).1, 0);
     [key(0, 1), key(MPI_ANY_SOURCE, 2), key(0, ANY)].iter().for_each(|pattern| {
         posted.post(*pattern, request(0), 0);
     });
-    assert_eq!(posted.take_match(key(5, 5)), (None, 3), "its own pair, and two kinds of wildcards");
+    assert_eq!(posted.take_match(key(5, 5), 0), (None, 3), "its own pair, and two kinds of wildcards");
+}
+
+#[test]
+fn a_list_that_is_never_empty_does_not_grow() {
+    let mut posted = Posted::new();
+    for number in 0..10_000 {
+        posted.post(key(0, 0), request(number), 4);
+        if number >= 20 {
+            assert_eq!(posted.take_match(key(0, 0), 4), (Some(request(number - 20)), 1));
+        }
+    }
+    assert!(posted.queue.list_capacity() < 100);
 }
 
 #[test]
@@ -167,6 +179,6 @@ fn a_withdrawn_receive_matches_nothing() {
         let pattern = key(MPI_ANY_SOURCE, 2);
         let node = posted.post(pattern, request(0), limit);
         posted.withdraw(pattern, node);
-        assert_eq!(posted.take_match(key(0, 2)).0, None);
+        assert_eq!(posted.take_match(key(0, 2), limit).0, None);
     }
 }
