@@ -10,13 +10,13 @@ use std::sync::Arc;
 use mpi_core::abi::{
     MPI_MODE_CREATE, MPI_MODE_DELETE_ON_CLOSE, MPI_MODE_EXCL, MPI_MODE_RDONLY, MPI_MODE_RDWR, MPI_MODE_WRONLY,
 };
-use mpi_core::{Handle, Info, Status, functions};
+use mpi_core::{Handle, Status, functions};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_env::Process;
 use mpi_io::{AccessMode, OpenArgs};
 
 use crate::call::{Call, CallName};
-use crate::{Communicator, Result, Single, ThreadUse};
+use crate::{Communicator, Hints, Result, Single, ThreadUse};
 
 const OPEN: CallName = CallName::new("Communicator::open", functions::MPI_FILE_OPEN);
 const READ_AT: CallName = CallName::new("File::read_at", functions::MPI_FILE_READ_AT);
@@ -82,10 +82,14 @@ impl<M: ThreadUse> Communicator<'_, M> {
     /// `MPI_ERR_AMODE` for contradictory modes, `MPI_ERR_NOT_SAME` when the processes differ,
     /// `MPI_ERR_NO_SUCH_FILE` and the like for errors of the system.
     pub fn open(&self, path: impl AsRef<Path>, access: Access) -> Result<File<'_, M>> {
+        self.open_file(path.as_ref(), access, &Hints::new())
+    }
+
+    pub(crate) fn open_file(&self, path: &Path, access: Access, hints: &Hints) -> Result<File<'_, M>> {
         let args = OpenArgs {
-            name: Ok(path.as_ref().as_os_str().to_owned()),
+            name: Ok(path.as_os_str().to_owned()),
             amode: AccessMode::new(access.bits),
-            hints: Ok(Info::new()),
+            hints: Ok(hints.info().clone()),
         };
         let handle = self.call(OPEN, |call| {
             drop(call.enter(-1, 0, 0));
@@ -96,7 +100,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
 }
 
 impl<M: ThreadUse> File<'_, M> {
-    fn file(&self) -> Arc<mpi_io::File> {
+    pub(crate) fn file(&self) -> Arc<mpi_io::File> {
         let process = self.comm.process;
         process.file(&process.engine.lock(), self.handle).cloned().expect("it is open as long as this is")
     }
