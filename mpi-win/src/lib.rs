@@ -9,7 +9,8 @@
 //! - `wire`, `epoch`, `serve`: operations that are sent as messages, which their target's service applies as they
 //!   arrive.
 //! - `obtain`: allocating a window's memory. `memory`: the only code that accesses it.
-//! - `borrowed`, `owned`, `shared_parts`: the forms for programs in Rust, with borrowed data, own memory, shared memory.
+//! - `borrowed`, `owned` with `program_data`, `shared_parts`: the forms for programs in Rust, with borrowed data, a
+//!   vector, shared memory.
 //! - `hints`, `instruments`, `settings`: a window's hints, performance variables and control variables.
 //!
 //! Data transfer: memory that the library allocates is mapped by all processes of the window, which then perform all
@@ -42,6 +43,7 @@ mod memory;
 mod obtain;
 mod owned;
 mod place;
+mod program_data;
 mod serve;
 mod settings;
 mod shared_parts;

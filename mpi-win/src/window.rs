@@ -17,7 +17,7 @@ use crate::epoch::Epoch;
 use crate::hints::Hints;
 use crate::instruments::WinInstruments;
 use crate::memory::Memory;
-use crate::owned::Owned;
+use crate::program_data::Owned;
 use crate::serve::WinService;
 
 /// A window of this process. Thread-safe.

@@ -1,17 +1,14 @@
 //! Hints: keys with values that a communicator, window or file may use (MPI-5.0, chapter 10).
 //!
 //! Invariant: keys and values have a length that every MPI library accepts, and no NUL.
-//! Not here: what hints mean (`mpi_win`, `mpi_io`, `mpi_env`).
-
-use std::path::Path;
+//! Not here: hints of windows and files (`window`, `file`), what hints mean (`mpi_win`, `mpi_io`, `mpi_env`).
 
 use mpi_core::abi::{MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 use mpi_core::{Info, functions};
-use mpi_datatype::Element;
 
 use crate::call::CallName;
 use crate::threads::ThreadUse;
-use crate::{Access, Communicator, Error, File, Result, Window};
+use crate::{Communicator, Error, Result};
 
 const DUPLICATE: CallName = CallName::new("Communicator::duplicate_with_hints", functions::MPI_COMM_DUP_WITH_INFO);
 
@@ -122,42 +119,6 @@ impl<M: ThreadUse> Communicator<'_, M> {
     /// All hints that communicators support, with their values in this one (`MPI_Comm_get_info`).
     pub fn hints(&self) -> Hints {
         self.process.names_and_hints.get(&self.process.engine.lock()).hints(self.handle().0).into()
-    }
-
-    /// As [`Communicator::open`], with hints (MPI-5.0, 14.2.8): `access_style`, and `file_perm` for a file that is
-    /// created. Errors: as there.
-    pub fn open_with_hints(&self, path: impl AsRef<Path>, access: Access, hints: &Hints) -> Result<File<'_, M>> {
-        self.open_file(path.as_ref(), access, hints)
-    }
-
-    /// As [`Communicator::window`], with hints (MPI-5.0, 12.2.1), of which `mpi_minimum_memory_alignment` has an effect.
-    /// Errors: as there.
-    pub fn window_with_hints<T: Element>(&self, length: usize, hints: &Hints) -> Result<Window<'_, T, M>> {
-        self.allocate_window(length, hints)
-    }
-}
-
-impl<M: ThreadUse> File<'_, M> {
-    /// Sets hints (`MPI_File_set_info`; MPI-5.0, 14.2.8). All processes of the file call it; none waits.
-    pub fn set_hints(&self, hints: &Hints) {
-        self.file().set_hints(hints.info());
-    }
-
-    /// The hints that the file has, and its name as `filename` (`MPI_File_get_info`).
-    pub fn hints(&self) -> Hints {
-        self.file().hints().into()
-    }
-}
-
-impl<T: Element, M: ThreadUse> Window<'_, T, M> {
-    /// Sets hints (`MPI_Win_set_info`; MPI-5.0, 12.2.7). All processes of the window call it; none waits.
-    pub fn set_hints(&self, hints: &Hints) {
-        self.win().set_hints(hints.info());
-    }
-
-    /// All hints that windows support, with their values in this one (`MPI_Win_get_info`).
-    pub fn hints(&self) -> Hints {
-        self.win().hints().into()
     }
 }
 

@@ -72,10 +72,12 @@ impl<M: ThreadUse> Communicator<'_, M> {
     /// call it, and wait for each other. Errors: `MPI_ERR_SIZE` for more than memory can hold, `MPI_ERR_NO_MEM` in all
     /// processes.
     pub fn window<T: Element>(&self, length: usize) -> Result<Window<'_, T, M>> {
-        self.allocate_window(length, &Hints::new())
+        self.window_with_hints(length, &Hints::new())
     }
 
-    pub(crate) fn allocate_window<T: Element>(&self, length: usize, hints: &Hints) -> Result<Window<'_, T, M>> {
+    /// As [`Communicator::window`], with hints (MPI-5.0, 12.2.1), of which `mpi_minimum_memory_alignment` has an effect.
+    /// Errors: as there.
+    pub fn window_with_hints<T: Element>(&self, length: usize, hints: &Hints) -> Result<Window<'_, T, M>> {
         self.call(WINDOW, |call| {
             let bytes = bytes_of::<T>(length)?;
             drop(call.enter(-1, 0, length as u64));
@@ -185,8 +187,14 @@ impl<T: Element, M: ThreadUse> Window<'_, T, M> {
         self.win.attributes().flavor == MPI_WIN_FLAVOR_CREATE
     }
 
-    pub(crate) fn win(&self) -> &Win {
-        &self.win
+    /// Sets hints (`MPI_Win_set_info`; MPI-5.0, 12.2.7). All processes of the window call it; none waits.
+    pub fn set_hints(&self, hints: &Hints) {
+        self.win.set_hints(hints.info());
+    }
+
+    /// All hints that windows support, with their values in this one (`MPI_Win_get_info`).
+    pub fn hints(&self) -> Hints {
+        self.win.hints().into()
     }
 
     /// Copies elements of this process, from `first` on, to `into`. Errors: `MPI_ERR_RMA_RANGE`.
