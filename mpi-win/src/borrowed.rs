@@ -136,6 +136,21 @@ impl<'b> EpochAccess<'_, 'b> {
         self.one_sided.accumulate(guard, self.win, data, (datatype, NO_WORD), target, op)
     }
 
+    /// As [`EpochAccess::fetch`], of any data and memory of these types and any elements.
+    pub fn fetch_buffer(
+        &mut self,
+        guard: &mut Guard<'_>,
+        (data, of_data): (SendBuf<'b>, &Datatype),
+        (before, of_before): (RecvBuf<'b>, &Datatype),
+        target: &Target<'_>,
+        op: usize,
+    ) -> Result<()> {
+        // SAFETY: as in `put`.
+        let (data, before) = unsafe { (data.detach(), before.detach()) };
+        let (of_data, of_before) = ((of_data, NO_WORD), (of_before, NO_WORD));
+        self.one_sided.get_accumulate(guard, self.win, data, of_data, before, of_before, target, op)
+    }
+
     /// Copies the elements from `first` on of a rank to `into`, each at once. Errors: as
     /// [`OneSided::get_accumulate`].
     pub fn read<T: Element>(

@@ -74,7 +74,8 @@ impl Access {
     }
 }
 
-/// An open file. Dropping it closes it, as [`File::close`] does, but reports no error.
+/// An open file. Dropping it closes it, as [`File::close`] does, but reports no error. With a world of
+/// [`Multiple`](crate::Multiple) any thread may use it at any time; calls at one file pointer take turns.
 ///
 /// ```no_run
 /// use mpi::Access;

@@ -25,7 +25,7 @@ const WRITE_ORDERED: CallName = CallName::new("File::write_ordered_begin", funct
 
 /// A collective access between its two calls, with its data. All processes end it with [`SplitAccess::end`] or by
 /// dropping it. Until then, no other such access of the file can begin in this process, and the file is not closed. Where
-/// it is forgotten, no other one can begin any more.
+/// it is forgotten, no other one can begin any more. With a world of [`Multiple`](crate::Multiple) any thread may end it.
 ///
 /// ```no_run
 /// # fn work(file: &mpi::File) -> mpi::Result<()> {

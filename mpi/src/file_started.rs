@@ -28,7 +28,8 @@ const START_WRITE_AT_ALL: CallName = CallName::new("File::start_write_at_all", f
 const START_READ_SHARED: CallName = CallName::new("File::start_read_shared", functions::MPI_FILE_IREAD_SHARED);
 const START_WRITE_SHARED: CallName = CallName::new("File::start_write_shared", functions::MPI_FILE_IWRITE_SHARED);
 
-/// An access to a file under way, with its data. When it is dropped, the access goes on, and its data are lost.
+/// An access to a file under way, with its data. When it is dropped, the access goes on, and its data are lost. With a
+/// world of [`Multiple`](crate::Multiple) any thread may wait for it.
 ///
 /// ```no_run
 /// # fn work(file: &mpi::File) -> mpi::Result<()> {

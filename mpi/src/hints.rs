@@ -13,7 +13,8 @@ use crate::{Communicator, Error, Result};
 const DUPLICATE: CallName = CallName::new("Communicator::duplicate_with_hints", functions::MPI_COMM_DUP_WITH_INFO);
 
 /// Keys with values, in the order in which the keys were first set. What does not support a key ignores it, and a value
-/// that it cannot use, without an error: `hints()` of a communicator, window or file returns those that it has.
+/// that it cannot use, without an error: `hints()` of a communicator, window or file returns those that it has. Threads
+/// may set and read the hints of one object at once.
 ///
 /// ```no_run
 /// use mpi::{Access, Hints};

@@ -28,7 +28,8 @@ const PART: CallName = CallName::new("SharedAtomics::part", functions::MPI_WIN_S
 /// Access goes by phases. [`SharedWindow::own`] begins one in which each process changes its own part, and
 /// [`SharedWindow::read`] one in which all processes read all parts, where they lie. What a phase gives out borrows the
 /// window, so it is not used any more when the process begins the next phase; and that phase begins when all processes
-/// have called. All processes drop the window, and wait for each other.
+/// have called. All processes drop the window, and wait for each other. With a world of [`Multiple`](crate::Multiple) it
+/// may go to another thread.
 ///
 /// ```no_run
 /// # fn work(world: &mpi::World) -> mpi::Result<()> {
@@ -45,7 +46,8 @@ pub struct SharedWindow<'c, T: Element, M: ThreadUse = Single> {
 }
 
 /// Atomic integers that all processes of a communicator share: each has a part, zero at first, and any process accesses
-/// any part at any time. `A` is one of the atomic integers of the standard library.
+/// any part at any time, with a world of [`Multiple`](crate::Multiple) in any thread. `A` is one of the atomic integers of
+/// the standard library.
 ///
 /// All processes drop it, and wait for each other.
 ///

@@ -16,6 +16,7 @@ use crate::{Error, Layout, Operation, Result};
 const PUT: CallName = CallName::new("Epoch::put_layout", functions::MPI_PUT);
 const GET: CallName = CallName::new("Epoch::get_layout", functions::MPI_GET);
 const ACCUMULATE: CallName = CallName::new("Epoch::accumulate_layout", functions::MPI_ACCUMULATE);
+const FETCH: CallName = CallName::new("Epoch::fetch_layout", functions::MPI_GET_ACCUMULATE);
 const REPLACE: CallName = CallName::new("Epoch::replace", functions::MPI_ACCUMULATE);
 const READ: CallName = CallName::new("Epoch::read", functions::MPI_GET_ACCUMULATE);
 
@@ -84,6 +85,26 @@ impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
             let target = target(place, to, from)?;
             let guard = &mut call.enter(place.0, 0, to.count() as u64);
             access.accumulate_buffer(guard, (data, from.datatype()), &target, operation.handle())
+        })
+    }
+
+    /// As [`Epoch::accumulate_layout`]; the elements of `before` that its layout selects get the elements as they were
+    /// (`MPI_Get_accumulate`). Errors: as there, also for `before`.
+    pub fn fetch_layout(
+        &mut self,
+        rank: u32,
+        (first, to): (usize, &Layout<T>),
+        (data, from): (&'b [T], &Layout<T>),
+        (before, into): (&'b mut [T], &Layout<T>),
+        operation: Operation,
+    ) -> Result<()> {
+        self.start(FETCH, rank, first, to.count(), |call, access, place| {
+            let (data, before) = (from.send_from(data)?, into.receive_into(before)?);
+            target(place, to, into)?;
+            let target = target(place, to, from)?;
+            let guard = &mut call.enter(place.0, 0, to.count() as u64);
+            let (data, before) = ((data, from.datatype()), (before, into.datatype()));
+            access.fetch_buffer(guard, data, before, &target, operation.handle())
         })
     }
 

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use mpi::datatype::Datatype;
-use mpi::{Access, DataRepresentation, Hints, Layout, World};
+use mpi::{Access, DataRepresentation, Hints, Layout, Multiple, ThreadUse, World};
 
 fn class<T: std::fmt::Debug>(result: mpi::Result<T>) -> &'static str {
     mpi::errors::classes::name(result.expect_err("an error").class()).expect("a class of the standard")
 }
 
 /// A name that all processes of a test have, and no other test.
-fn name(world: &World, test: &str) -> mpi::Result<PathBuf> {
+fn name<M: ThreadUse>(world: &World<M>, test: &str) -> mpi::Result<PathBuf> {
     let mut process = [std::process::id()];
     world.broadcast(&mut process, 0)?;
     Ok(std::env::temp_dir().join(format!("ferrum-mpi-{}-{test}", process[0])))
@@ -172,6 +172,29 @@ fn a_file_reports_how_it_is_open(world: &World) -> mpi::Result<()> {
     Ok(())
 }
 
+#[mpi::test(ranks = 2, seconds = 60)]
+fn threads_begin_and_end_accesses(world: &World<Multiple>) -> mpi::Result<()> {
+    let file = world.open(name(world, "threads")?, NEW)?;
+    let rank = u64::from(world.rank());
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let file = &file;
+            scope.spawn(move || {
+                let at = 8 * (4 * rank + thread);
+                let writing = file.start_write_at(at, vec![4 * rank + thread]).expect("a file for writing");
+                assert_eq!(writing.wait().expect("it is complete").1, 1);
+            });
+        }
+        let split = file.read_at_all_begin(1000, vec![0u8; 1]).expect("nothing is there");
+        let ended = scope.spawn(move || split.end().map(|(_, count)| count));
+        assert_eq!(ended.join().expect("no panic").expect("it was begun"), 0);
+    });
+    world.barrier()?;
+    let mut all = [0u64; 9];
+    assert_eq!((file.read_at(0, &mut all)?, all), (8, [0, 1, 2, 3, 4, 5, 6, 7, 0]));
+    file.close()
+}
+
 /// Numbers with the bytes in reverse order behind their length; unsigned ones only.
 struct Tagged;
 
@@ -241,4 +264,41 @@ fn elements_have_a_representation_of_the_program(world: &World) -> mpi::Result<(
     file.read_at(4 * rank, &mut bytes[..4])?;
     assert_eq!(bytes[..4], [1, 2, 3, 4 + rank as u8]);
     file.close()
+}
+
+/// A representation that does not work.
+struct Broken;
+
+impl DataRepresentation for Broken {
+    fn stored_bytes(&self, datatype: &Datatype) -> usize {
+        datatype.size() as usize
+    }
+
+    fn load(&self, _: &Datatype, _: &[u8], _: &mut [u8]) -> mpi::Result<()> {
+        panic!("this representation loads nothing")
+    }
+
+    fn store(&self, _: &Datatype, _: &[u8], _: &mut [u8]) -> mpi::Result<()> {
+        Ok(())
+    }
+}
+
+#[mpi::test(ranks = 2, seconds = 60)]
+#[should_panic(expected = "this representation loads nothing")]
+fn a_panic_of_a_representation_ends_the_job(world: &World) -> mpi::Result<()> {
+    world.register_representation("broken", Broken)?;
+    let file = world.open(name(world, "broken")?, NEW)?;
+    // No name is left behind when the job ends.
+    world.barrier()?;
+    std::fs::remove_file(file.name()).or_else(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Ok(()),
+        _ => Err(mpi::Error::new(mpi::ErrorClass::Io.number(), "the file cannot be removed")),
+    })?;
+    file.set_view_as(0, &Layout::<u16>::contiguous(1)?, "broken", &Hints::new())?;
+    file.write_at(0, &[1u16])?;
+    if world.rank() == 1 {
+        let loaded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| file.read_at(0, &mut [0u16])));
+        assert!(loaded.is_err(), "the job has ended");
+    }
+    world.barrier()
 }

@@ -86,9 +86,29 @@ fn operations_reach_the_elements_of_a_layout(world: &World) -> mpi::Result<()> {
         matrix.epoch(|epoch| epoch.get_layout(last, rank, &column, &mut got, &every_other))?;
         assert_eq!(got, [1, 0, 3, 0, 5, 0, 7, 0, 9].map(|it| if it == 0 { 0 } else { it + 100 * rank as i32 }));
 
+        // Each process draws a number for each row of the first column of the last process.
+        let (mut before, three) = ([0; 9], [3; 5]);
+        let (first, last_rank) = ((0, &column), size as u32 - 1);
+        matrix.epoch(|epoch| {
+            let (data, into) = ((&three[..], &side_by_side), (&mut before[..], &every_other));
+            epoch.fetch_layout(last_rank, first, data, into, Operation::Sum)
+        })?;
+        let drawn = world.all_gather(&before)?;
+        for row in 0..5 {
+            let mut numbers: Vec<i32> = drawn.chunks(9).map(|before| before[2 * row]).collect();
+            numbers.sort_unstable();
+            assert_eq!(numbers, (0..size as i32).map(|turn| 2 * row as i32 + 1 + 3 * turn).collect::<Vec<_>>());
+        }
+        assert!(before.iter().skip(1).step_by(2).all(|it| *it == 0), "{before:?}");
+        let mut little = [0; 4];
+        let fewer = Layout::contiguous(4)?;
+        let unequal = matrix.epoch(|epoch| {
+            epoch.fetch_layout(0, first, (&three[..], &side_by_side), (&mut little[..], &fewer), Operation::Sum)
+        });
+        assert_eq!(class(unequal), "MPI_ERR_COUNT");
+
         let short = matrix.epoch(|epoch| epoch.put_layout(0, 0, &column, &data[..3], &every_other));
         assert_eq!(class(short), "MPI_ERR_BUFFER");
-        let fewer = Layout::contiguous(4)?;
         let unequal = matrix.epoch(|epoch| epoch.put_layout(0, 0, &column, &data, &fewer));
         assert_eq!(class(unequal), "MPI_ERR_COUNT");
         let outside = matrix.epoch(|epoch| epoch.put_layout(0, size, &column, &data, &side_by_side));
