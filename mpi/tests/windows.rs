@@ -37,17 +37,42 @@ fn a_window_over_a_vector_gives_it_back(world: &World) -> mpi::Result<()> {
     Ok(())
 }
 
-#[mpi::test(ranks = [2, 3], seconds = 60)]
-fn a_forgotten_window_leaks_its_vector(world: &World) -> mpi::Result<()> {
-    let (rank, size) = (world.rank(), world.size());
-    let mut window = world.window_over(vec![rank; 1 << 16], &Hints::new())?;
-    window.epoch(|epoch| epoch.put((rank + 1) % size, 0, &[9]))?;
+/// Whether new vectors of as many elements use none of the memory at this address.
+fn is_taken(address: usize, length: usize) -> bool {
+    let bytes = length * size_of::<u32>();
+    let others: Vec<Vec<u32>> = (0..8).map(|fill| vec![fill; length]).collect();
+    others.iter().map(|other| other.as_ptr().addr()).all(|start| start + bytes <= address || start >= address + bytes)
+}
+
+#[mpi::test(ranks = [1, 3], seconds = 60)]
+fn a_window_that_is_not_freed_leaks_its_vector(world: &World) -> mpi::Result<()> {
+    const LENGTH: usize = 1 << 12;
+    let (rank, next) = (world.rank(), (world.rank() + 1) % world.size());
+    // A vector that is freed leaves its memory to others.
+    let data = vec![rank; LENGTH];
+    let address = data.as_ptr().addr();
+    drop(world.window_over(data, &Hints::new())?);
+    assert!(!is_taken(address, LENGTH));
+
+    let data = vec![rank; LENGTH];
+    let address = data.as_ptr().addr();
+    let mut window = world.window_over(data, &Hints::new())?;
+    window.epoch(|epoch| epoch.put(next, 0, &[9]))?;
     std::mem::forget(window);
-    // Memory that was given back would be used here.
-    let others: Vec<Vec<u32>> = (0..8).map(|fill| vec![fill; 1 << 16]).collect();
-    let mut again = world.window_over(vec![rank; 1 << 16], &Hints::new())?;
-    again.epoch(|epoch| epoch.put((rank + 1) % size, 0, &[9]))?;
-    assert!((0..).zip(&others).all(|(fill, other)| other.iter().all(|it| *it == fill)));
+    assert!(is_taken(address, LENGTH));
+
+    // One that is dropped by a panic does not wait for the others, which may still use it.
+    let data = vec![rank; LENGTH];
+    let address = data.as_ptr().addr();
+    let window = world.window_over(data, &Hints::new())?;
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+        let _window = window;
+        panic!("the window is dropped here");
+    }));
+    assert!(panicked.is_err() && is_taken(address, LENGTH));
+
+    let mut again = world.window_over(vec![rank; LENGTH], &Hints::new())?;
+    again.epoch(|epoch| epoch.put(next, 0, &[9]))?;
     assert_eq!(again.into_data()?.expect("its own")[..2], [9, rank]);
     Ok(())
 }
