@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use mpi_core::Info;
+
 /// The supported kinds of hardware, largest first: the memory of the host, a socket, a core with its hardware threads,
 /// a hardware thread.
 pub const KINDS: [&str; 4] = ["mpi_shared_memory", "sysfs://package", "sysfs://core", "sysfs://cpu"];
@@ -25,6 +27,16 @@ pub fn instance(kind: &str) -> Option<u32> {
     let numbers: Option<BTreeSet<u32>> = allowed().into_iter().map(number).collect();
     let numbers = numbers?;
     if numbers.len() == 1 { numbers.first().copied() } else { None }
+}
+
+/// `MPI_Get_hw_resource_info`: each supported kind, with "true" if the process may run on one resource of the kind only.
+pub fn bindings() -> Info {
+    let mut info = Info::new();
+    for kind in KINDS {
+        let bound = if instance(kind).is_some() { "true" } else { "false" };
+        info.set(kind, bound).expect("short texts fit into an info object");
+    }
+    info
 }
 
 fn topology(cpu: u32, fact: &str) -> Option<u32> {
@@ -57,5 +69,8 @@ mod tests {
     fn the_host_is_one_and_unknown_kinds_are_none() {
         assert_eq!((instance(KINDS[0]), instance("sysfs://moon")), (Some(0), None));
         assert_eq!(instance("sysfs://cpu").is_some(), allowed().len() == 1);
+        let bindings = bindings();
+        assert_eq!((bindings.len(), bindings.get(KINDS[0])), (KINDS.len(), Some("true")));
+        assert_eq!(bindings.get("sysfs://cpu") == Some("true"), instance("sysfs://cpu").is_some());
     }
 }

@@ -47,6 +47,7 @@ pub use process::abort::{Route, fatal_without_process};
 pub use process::failing::report_start_failure;
 pub use process::global::{cause_of_absence, codes, init, is_finalized, is_initialized, join_job, size_of_job};
 pub use process::identity::{library_version, processor_name, wtick, wtime};
+pub use process::info_env;
 pub use process::initial_errhandler::{initial_errhandler, initial_errhandler_name, returns_errors_without_process};
 pub use process::running::{forked, joined, running, running_quickly};
 pub use process::sessions::PSETS;

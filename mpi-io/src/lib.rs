@@ -20,6 +20,7 @@
 mod access;
 mod amode;
 mod atomicity;
+mod by_element;
 mod collective;
 mod convert;
 mod datarep;
@@ -40,6 +41,7 @@ mod typed;
 mod view;
 
 pub use amode::AccessMode;
+pub use by_element::{ByElement, DataRepresentation};
 pub use datarep::{Conversions, Registered, Representation};
 pub use file::{File, Whence};
 pub use instruments::FileInstruments;

@@ -1,7 +1,7 @@
 //! Memory of an access with the datatype of its elements: a data representation converts by the type.
 
 use mpi_core::abi::MPI_BYTE;
-use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined};
+use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf, predefined};
 
 /// A buffer with the type of its elements.
 #[derive(Debug)]
@@ -34,6 +34,24 @@ impl<'a> From<SendBuf<'a>> for Typed<SendBuf<'a>> {
     /// Bytes, which no representation converts.
     fn from(buffer: SendBuf<'a>) -> Self {
         Typed { buffer, datatype: byte(), memory: None }
+    }
+}
+
+impl<'a> Typed<RecvBuf<'a>> {
+    /// Room for the elements of a slice, which a representation converts.
+    pub fn into_slice<T: Element>(slice: &'a mut [T]) -> Self {
+        let buffer = RecvBuf::from_slice(slice);
+        let memory = buffer.address().map(|address| Memory { address, word: T::HANDLE });
+        Typed { buffer, datatype: T::datatype().clone(), memory }
+    }
+}
+
+impl<'a> Typed<SendBuf<'a>> {
+    /// The elements of a slice, which a representation converts.
+    pub fn of_slice<T: Element>(slice: &'a [T]) -> Self {
+        let buffer = SendBuf::from_slice(slice);
+        let memory = buffer.address().map(|address| Memory { address, word: T::HANDLE });
+        Typed { buffer, datatype: T::datatype().clone(), memory }
     }
 }
 

@@ -9,8 +9,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use mpi_core::Guard;
-use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_RMA_RANGE, MPI_MODE_NOSUCCEED};
-use mpi_datatype::{Element, RecvBuf, SendBuf};
+use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_RMA_RANGE, MPI_MODE_NOSUCCEED, MPI_NO_OP};
+use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::OneSided;
@@ -25,6 +25,9 @@ pub struct EpochAccess<'w, 'b> {
     win: &'w Win,
     data: PhantomData<&'b mut [u8]>,
 }
+
+/// The handle word of a type that is not predefined.
+const NO_WORD: usize = 0;
 
 /// Ends the process unless the epoch has ended.
 struct Unended(fn(Error) -> !);
@@ -104,6 +107,63 @@ impl<'b> EpochAccess<'_, 'b> {
         let (data, before) = unsafe { (SendBuf::from_slice(data).detach(), RecvBuf::from_slice(before).detach()) };
         let of_all = (target.datatype, target.handle);
         self.one_sided.get_accumulate(guard, self.win, data, of_all, before, of_all, &target, op)
+    }
+
+    /// As [`EpochAccess::put`], of any data to any elements.
+    pub fn put_buffer(&mut self, guard: &mut Guard<'_>, data: SendBuf<'b>, target: &Target<'_>) -> Result<()> {
+        // SAFETY: as in `put`.
+        let data = unsafe { data.detach() };
+        self.one_sided.put(guard, self.win, data, target)
+    }
+
+    /// As [`EpochAccess::get`], of any elements to any memory.
+    pub fn get_buffer(&mut self, guard: &mut Guard<'_>, into: RecvBuf<'b>, target: &Target<'_>) -> Result<()> {
+        // SAFETY: as in `put`.
+        let into = unsafe { into.detach() };
+        self.one_sided.get(guard, self.win, into, target)
+    }
+
+    /// As [`EpochAccess::accumulate`], of any data of this type to any elements.
+    pub fn accumulate_buffer(
+        &mut self,
+        guard: &mut Guard<'_>,
+        (data, datatype): (SendBuf<'b>, &Datatype),
+        target: &Target<'_>,
+        op: usize,
+    ) -> Result<()> {
+        // SAFETY: as in `put`.
+        let data = unsafe { data.detach() };
+        self.one_sided.accumulate(guard, self.win, data, (datatype, NO_WORD), target, op)
+    }
+
+    /// As [`EpochAccess::fetch`], of any data and memory of these types and any elements.
+    pub fn fetch_buffer(
+        &mut self,
+        guard: &mut Guard<'_>,
+        (data, of_data): (SendBuf<'b>, &Datatype),
+        (before, of_before): (RecvBuf<'b>, &Datatype),
+        target: &Target<'_>,
+        op: usize,
+    ) -> Result<()> {
+        // SAFETY: as in `put`.
+        let (data, before) = unsafe { (data.detach(), before.detach()) };
+        let (of_data, of_before) = ((of_data, NO_WORD), (of_before, NO_WORD));
+        self.one_sided.get_accumulate(guard, self.win, data, of_data, before, of_before, target, op)
+    }
+
+    /// Copies the elements from `first` on of a rank to `into`, each at once. Errors: as
+    /// [`OneSided::get_accumulate`].
+    pub fn read<T: Element>(
+        &mut self,
+        guard: &mut Guard<'_>,
+        (rank, first): (i32, i64),
+        into: &'b mut [T],
+    ) -> Result<()> {
+        let target = target::<T>(rank, first, into.len());
+        // SAFETY: as in `put`.
+        let into = unsafe { RecvBuf::from_slice(into).detach() };
+        let of_all = (target.datatype, target.handle);
+        self.one_sided.get_accumulate(guard, self.win, SendBuf::empty(), of_all, into, of_all, &target, MPI_NO_OP)
     }
 
     /// Stores `value` in an element of a rank if it is equal to `expected`; `before` gets the element as it was. Errors:

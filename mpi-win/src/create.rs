@@ -88,6 +88,9 @@ impl OneSided {
         // No operation is left unless another process broke the protocol; then no process may copy into the memory
         // after this.
         self.engine.revoke(&requests);
+        if met.is_ok() {
+            win.owned().end();
+        }
         met
     }
 

@@ -9,6 +9,8 @@
 //! - `wire`, `epoch`, `serve`: operations that are sent as messages, which their target's service applies as they
 //!   arrive.
 //! - `obtain`: allocating a window's memory. `memory`: the only code that accesses it.
+//! - `borrowed`, `owned` with `program_data`, `shared_parts`: the forms for programs in Rust, with borrowed data, a
+//!   vector, shared memory.
 //! - `hints`, `instruments`, `settings`: a window's hints, performance variables and control variables.
 //!
 //! Data transfer: memory that the library allocates is mapped by all processes of the window, which then perform all
@@ -39,9 +41,12 @@ mod hints;
 mod instruments;
 mod memory;
 mod obtain;
+mod owned;
 mod place;
+mod program_data;
 mod serve;
 mod settings;
+mod shared_parts;
 mod swap;
 mod target;
 mod window;
@@ -57,6 +62,7 @@ pub use exposure::{Exposure, Flavor};
 pub use hints::Hints;
 pub use instruments::WinInstruments;
 pub use settings::WinSettings;
+pub use shared_parts::{AtomicElement, ReadParts, SharedAtomics, SharedParts};
 pub use target::Target;
 pub use window::{Win, WinAttributes};
 

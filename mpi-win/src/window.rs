@@ -4,7 +4,8 @@
 //! handler are the window's.
 //! Not here: making windows (`create`), the operations (`access`, `fence`).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_comm::{Comm, Group};
 use mpi_core::{Guard, Guarded, Info};
@@ -16,6 +17,7 @@ use crate::epoch::Epoch;
 use crate::hints::Hints;
 use crate::instruments::WinInstruments;
 use crate::memory::Memory;
+use crate::program_data::Owned;
 use crate::serve::WinService;
 
 /// A window of this process. Thread-safe.
@@ -33,6 +35,10 @@ pub struct Win {
     exposed: Box<[Exposed]>,
     attributes: WinAttributes,
     hints: Mutex<Hints>,
+    /// Memory of the program that the window owns; dropped after the registration and `memory`.
+    owned: Mutex<Owned>,
+    /// Whether its parts were given out as elements (`shared_parts`).
+    given_out: AtomicBool,
     instruments: &'static WinInstruments,
 }
 
@@ -83,6 +89,8 @@ impl Win {
             exposed,
             attributes,
             hints: Mutex::new(hints),
+            owned: Mutex::default(),
+            given_out: AtomicBool::new(false),
             instruments,
         }
     }
@@ -153,6 +161,18 @@ impl Win {
     /// `MPI_Win_get_info`: the supported hints with their values.
     pub fn hints(&self) -> Info {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner).all()
+    }
+
+    /// The memory of the program that it owns.
+    pub(crate) fn owned(&self) -> MutexGuard<'_, Owned> {
+        // It is changed one whole value at a time.
+        self.owned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives its parts out as elements; false if that was done before.
+    pub(crate) fn give_out(&self) -> bool {
+        // Relaxed: only one caller gets true, whatever the order.
+        !self.given_out.swap(true, Ordering::Relaxed)
     }
 
     /// The memory that a rank exposes; `None` when there is no such rank.

@@ -1,22 +1,24 @@
 //! Files that all processes of a communicator open together (MPI-5.0, chapter 14).
 //!
 //! Invariant: a [`File`] borrows its communicator, so no file is open when MPI is finalized.
-//! Not here: views and file pointers (`file_access`).
+//! Not here: file pointers (`file_access`), views (`file_view`), collective accesses (`file_collective`), those that go
+//! on after the call (`file_started`, `file_split`), data with gaps (`file_layout`).
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use mpi_core::abi::{
-    MPI_MODE_CREATE, MPI_MODE_DELETE_ON_CLOSE, MPI_MODE_EXCL, MPI_MODE_RDONLY, MPI_MODE_RDWR, MPI_MODE_WRONLY,
+    MPI_MODE_APPEND, MPI_MODE_CREATE, MPI_MODE_DELETE_ON_CLOSE, MPI_MODE_EXCL, MPI_MODE_RDONLY, MPI_MODE_RDWR,
+    MPI_MODE_SEQUENTIAL, MPI_MODE_UNIQUE_OPEN, MPI_MODE_WRONLY,
 };
-use mpi_core::{Handle, Info, Status, functions};
-use mpi_datatype::{Element, RecvBuf, SendBuf};
+use mpi_core::{Handle, Status, functions};
+use mpi_datatype::Element;
 use mpi_env::Process;
-use mpi_io::{AccessMode, OpenArgs};
+use mpi_io::{AccessMode, OpenArgs, Typed};
 
 use crate::call::{Call, CallName};
-use crate::{Communicator, Result, Single, ThreadUse};
+use crate::{Communicator, Hints, Result, Single, ThreadUse};
 
 const OPEN: CallName = CallName::new("Communicator::open", functions::MPI_FILE_OPEN);
 const READ_AT: CallName = CallName::new("File::read_at", functions::MPI_FILE_READ_AT);
@@ -50,13 +52,30 @@ impl Access {
         Access { bits: self.bits | MPI_MODE_CREATE | MPI_MODE_EXCL }
     }
 
+    /// File pointers begin at the end of the file.
+    pub const fn append(self) -> Access {
+        Access { bits: self.bits | MPI_MODE_APPEND }
+    }
+
+    /// The file is accessed by the shared file pointer only, as a pipe or a terminal is; reading and writing exclude
+    /// each other then.
+    pub const fn sequential(self) -> Access {
+        Access { bits: self.bits | MPI_MODE_SEQUENTIAL }
+    }
+
+    /// A promise that nothing else opens the file meanwhile.
+    pub const fn unique(self) -> Access {
+        Access { bits: self.bits | MPI_MODE_UNIQUE_OPEN }
+    }
+
     /// The file is deleted when it is closed.
     pub const fn delete_on_close(self) -> Access {
         Access { bits: self.bits | MPI_MODE_DELETE_ON_CLOSE }
     }
 }
 
-/// An open file. Dropping it closes it, as [`File::close`] does, but reports no error.
+/// An open file. Dropping it closes it, as [`File::close`] does, but reports no error. With a world of
+/// [`Multiple`](crate::Multiple) any thread may use it at any time; calls at one file pointer take turns.
 ///
 /// ```no_run
 /// use mpi::Access;
@@ -82,10 +101,16 @@ impl<M: ThreadUse> Communicator<'_, M> {
     /// `MPI_ERR_AMODE` for contradictory modes, `MPI_ERR_NOT_SAME` when the processes differ,
     /// `MPI_ERR_NO_SUCH_FILE` and the like for errors of the system.
     pub fn open(&self, path: impl AsRef<Path>, access: Access) -> Result<File<'_, M>> {
+        self.open_with_hints(path, access, &Hints::new())
+    }
+
+    /// As [`Communicator::open`], with hints (MPI-5.0, 14.2.8): `access_style`, and `file_perm` for a file that is
+    /// created. Errors: as there.
+    pub fn open_with_hints(&self, path: impl AsRef<Path>, access: Access, hints: &Hints) -> Result<File<'_, M>> {
         let args = OpenArgs {
             name: Ok(path.as_ref().as_os_str().to_owned()),
             amode: AccessMode::new(access.bits),
-            hints: Ok(Info::new()),
+            hints: Ok(hints.info().clone()),
         };
         let handle = self.call(OPEN, |call| {
             drop(call.enter(-1, 0, 0));
@@ -96,7 +121,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
 }
 
 impl<M: ThreadUse> File<'_, M> {
-    fn file(&self) -> Arc<mpi_io::File> {
+    pub(crate) fn file(&self) -> Arc<mpi_io::File> {
         let process = self.comm.process;
         process.file(&process.engine.lock(), self.handle).cloned().expect("it is open as long as this is")
     }
@@ -131,14 +156,34 @@ impl<M: ThreadUse> File<'_, M> {
     /// Errors: `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, those of the system.
     pub fn read_at<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
-        let status = self.call(READ_AT, count, |file| file.read_at(byte_offset(offset), RecvBuf::from_slice(into)))?;
+        let status = self.call(READ_AT, count, |file| file.read_at(byte_offset(offset), Typed::into_slice(into)))?;
         Ok(elements_in::<T>(&status))
     }
 
     /// Writes all of `data` from byte `offset` on, or from this element of the view. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY`.
     pub fn write_at<T: Element>(&self, offset: u64, data: &[T]) -> Result<()> {
         let count = data.len() as u64;
-        self.call(WRITE_AT, count, |file| file.write_at(byte_offset(offset), SendBuf::from_slice(data))).map(drop)
+        self.call(WRITE_AT, count, |file| file.write_at(byte_offset(offset), Typed::of_slice(data))).map(drop)
+    }
+
+    /// The name with which it was opened.
+    pub fn name(&self) -> String {
+        self.file().name().to_owned()
+    }
+
+    /// The access mode with which it was opened (`MPI_File_get_amode`).
+    pub fn access(&self) -> Access {
+        Access { bits: self.file().amode().bits() }
+    }
+
+    /// Sets hints (`MPI_File_set_info`; MPI-5.0, 14.2.8). All processes of the file call it; none waits.
+    pub fn set_hints(&self, hints: &Hints) {
+        self.file().set_hints(hints.info());
+    }
+
+    /// The hints that the file has, and its name as `filename` (`MPI_File_get_info`).
+    pub fn hints(&self) -> Hints {
+        self.file().hints().into()
     }
 
     /// Bytes in the file. Errors: those of the system.

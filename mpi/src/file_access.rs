@@ -1,18 +1,18 @@
-//! Accesses to files by file pointers and views, and what concerns a file as a whole (MPI-5.0, 14.2 to 14.6).
+//! Accesses to files by file pointers, and what concerns a file as a whole (MPI-5.0, 14.2 to 14.6).
 //!
-//! Not here: opening, closing, and accesses by explicit offset (`file`).
+//! Not here: opening, closing, and accesses by explicit offset (`file`), views (`file_view`).
 
 use std::io::SeekFrom;
 use std::path::Path;
 
 use mpi_core::functions;
-use mpi_datatype::{Element, RecvBuf, SendBuf};
-use mpi_io::{View, ViewType, Whence};
+use mpi_datatype::Element;
+use mpi_io::{Typed, Whence};
 
 use crate::call::CallName;
 use crate::file::{File, byte_offset, elements_in};
 use crate::threads::ThreadUse;
-use crate::{Communicator, Layout, Result};
+use crate::{Communicator, Result};
 
 const READ: CallName = CallName::new("File::read", functions::MPI_FILE_READ);
 const WRITE: CallName = CallName::new("File::write", functions::MPI_FILE_WRITE);
@@ -24,7 +24,6 @@ const READ_ORDERED: CallName = CallName::new("File::read_ordered", functions::MP
 const WRITE_ORDERED: CallName = CallName::new("File::write_ordered", functions::MPI_FILE_WRITE_ORDERED);
 const SEEK_SHARED: CallName = CallName::new("File::seek_shared", functions::MPI_FILE_SEEK_SHARED);
 const POSITION_SHARED: CallName = CallName::new("File::position_shared", functions::MPI_FILE_GET_POSITION_SHARED);
-const SET_VIEW: CallName = CallName::new("File::set_view", functions::MPI_FILE_SET_VIEW);
 const PREALLOCATE: CallName = CallName::new("File::preallocate", functions::MPI_FILE_PREALLOCATE);
 const SET_ATOMIC: CallName = CallName::new("File::set_atomic", functions::MPI_FILE_SET_ATOMICITY);
 const DELETE: CallName = CallName::new("Communicator::delete_file", functions::MPI_FILE_DELETE);
@@ -40,47 +39,17 @@ impl<M: ThreadUse> Communicator<'_, M> {
 }
 
 impl<M: ThreadUse> File<'_, M> {
-    /// Shows this process the elements that `layout` selects, from byte `displacement` on: the layout again and again,
-    /// one after the other. Offsets and positions count these elements of `T` from then on, and file pointers are 0.
-    /// All processes call it, each with a layout of its own of elements of one length, and wait for each other.
-    ///
-    /// Errors, in all processes: `MPI_ERR_ARG` for a displacement that no file has, `MPI_ERR_TYPE` for a layout without
-    /// elements or whose elements do not ascend, `MPI_ERR_NOT_SAME` for elements of different lengths.
-    ///
-    /// ```no_run
-    /// # fn work(world: &mpi::World) -> mpi::Result<()> {
-    /// use mpi::{Access, Layout};
-    ///
-    /// // The elements of all processes take turns, four of each.
-    /// let (rank, size) = (world.rank() as usize, world.size() as usize);
-    /// let file = world.open("blocks", Access::READ_WRITE.create())?;
-    /// file.set_view(0, &Layout::<f64>::subarray(&[size, 4], &[1, 4], &[rank, 0])?)?;
-    /// file.write(&[f64::from(world.rank()); 8])?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn set_view<T: Element>(&self, displacement: u64, layout: &Layout<T>) -> Result<()> {
-        let io = &self.process().io;
-        self.call(SET_VIEW, 0, |file| {
-            let etype = ViewType { datatype: T::datatype().clone(), word: T::HANDLE };
-            let filetype = ViewType { datatype: layout.datatype().clone(), word: 0 };
-            let representation = io.representation("native");
-            let view = representation.and_then(|native| View::new(byte_offset(displacement), etype, filetype, native));
-            file.set_view(view)
-        })
-    }
-
     /// Reads at this process's file pointer until `into` is full or the file ends, and advances the pointer; returns the
     /// number of elements read. Errors: `MPI_ERR_ACCESS`, those of the system.
     pub fn read<T: Element>(&self, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
-        self.call(READ, count, |file| file.read(RecvBuf::from_slice(into))).map(|status| elements_in::<T>(&status))
+        self.call(READ, count, |file| file.read(Typed::into_slice(into))).map(|status| elements_in::<T>(&status))
     }
 
     /// Writes all of `data` at this process's file pointer, and advances it. Errors: `MPI_ERR_READ_ONLY`, those of the
     /// system.
     pub fn write<T: Element>(&self, data: &[T]) -> Result<()> {
-        self.call(WRITE, data.len() as u64, |file| file.write(SendBuf::from_slice(data))).map(drop)
+        self.call(WRITE, data.len() as u64, |file| file.write(Typed::of_slice(data))).map(drop)
     }
 
     /// Moves this process's file pointer. Errors: `MPI_ERR_ARG` for a place that no file has.
@@ -97,25 +66,25 @@ impl<M: ThreadUse> File<'_, M> {
     /// As [`File::read`], at the file pointer that all processes share.
     pub fn read_shared<T: Element>(&self, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
-        let status = self.call(READ_SHARED, count, |file| file.read_shared(RecvBuf::from_slice(into)))?;
+        let status = self.call(READ_SHARED, count, |file| file.read_shared(Typed::into_slice(into)))?;
         Ok(elements_in::<T>(&status))
     }
 
     /// As [`File::write`], at the file pointer that all processes share.
     pub fn write_shared<T: Element>(&self, data: &[T]) -> Result<()> {
-        self.call(WRITE_SHARED, data.len() as u64, |file| file.write_shared(SendBuf::from_slice(data))).map(drop)
+        self.call(WRITE_SHARED, data.len() as u64, |file| file.write_shared(Typed::of_slice(data))).map(drop)
     }
 
     /// As [`File::read_shared`], in the order of ranks: all processes call it.
     pub fn read_ordered<T: Element>(&self, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
-        let status = self.call(READ_ORDERED, count, |file| file.read_ordered(RecvBuf::from_slice(into)))?;
+        let status = self.call(READ_ORDERED, count, |file| file.read_ordered(Typed::into_slice(into)))?;
         Ok(elements_in::<T>(&status))
     }
 
     /// As [`File::write_shared`], in the order of ranks: all processes call it.
     pub fn write_ordered<T: Element>(&self, data: &[T]) -> Result<()> {
-        self.call(WRITE_ORDERED, data.len() as u64, |file| file.write_ordered(SendBuf::from_slice(data))).map(drop)
+        self.call(WRITE_ORDERED, data.len() as u64, |file| file.write_ordered(Typed::of_slice(data))).map(drop)
     }
 
     /// Moves the file pointer that all processes share; all call it with the same place, and wait for each other. Errors:
@@ -140,6 +109,11 @@ impl<M: ThreadUse> File<'_, M> {
     /// same value, and wait for each other. Errors: `MPI_ERR_NOT_SAME`.
     pub fn set_atomic(&self, atomic: bool) -> Result<()> {
         self.call(SET_ATOMIC, 0, |file| file.set_atomic(atomic))
+    }
+
+    /// What [`File::set_atomic`] has set; false at first (`MPI_File_get_atomicity`).
+    pub fn is_atomic(&self) -> bool {
+        self.file().is_atomic()
     }
 }
 

@@ -47,6 +47,11 @@ impl<T: Element> Layout<T> {
         Ok(Layout::of(made?))
     }
 
+    /// `count` elements side by side. Errors: as [`Layout::vector`].
+    pub fn contiguous(count: usize) -> Result<Layout<T>> {
+        Layout::vector(1, count, count)
+    }
+
     /// Blocks of elements, each a start and a length, in this order. Errors: as [`Layout::vector`].
     pub fn indexed(blocks: &[(usize, usize)]) -> Result<Layout<T>> {
         let starts = blocks.iter().map(|(start, _)| signed(*start)).collect::<Result<Vec<i64>>>()?;

@@ -12,7 +12,10 @@
 //! - [`Intercomm`]: two groups of processes that send messages to each other.
 //! - [`GeneralizedRequest`]: an operation of the program that is waited for like a message.
 //! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
-//! - [`Window`]: memory that other processes read and change. [`File`]: a file that all processes open together.
+//! - [`Window`]: memory that other processes read and change. [`SharedWindow`], [`SharedAtomics`]: memory that the
+//!   processes of a host share. [`File`]: a file that all processes open together.
+//! - [`Hints`]: keys with values for communicators, windows and files. [`version`], [`processor_name`], [`wtime`],
+//!   [`started_with`], [`hardware`]: inquiries.
 //! - [`test`](macro@test): tests on several processes under `cargo test`.
 //! - [`tool`]: control and performance variables, before, while and after MPI is initialized.
 //! - [`core`], [`errors`], [`t`], [`datatype`], [`fabric`], [`p2p`], [`comm`], [`coll`],
@@ -37,12 +40,19 @@ mod between;
 mod call;
 mod collective;
 mod communicator;
+mod environment;
 mod exchange;
 mod file;
 mod file_access;
+mod file_collective;
+mod file_layout;
+mod file_split;
+mod file_started;
+mod file_view;
 mod generalized;
 mod graph;
 mod grid;
+mod hints;
 mod immediate;
 mod intercomm;
 mod layout;
@@ -50,6 +60,7 @@ mod peer;
 mod persistent;
 mod scope;
 mod session;
+mod shared_window;
 mod started;
 #[doc(hidden)]
 pub mod testing;
@@ -57,17 +68,24 @@ mod threads;
 pub mod tool;
 mod varying;
 mod window;
+mod window_layout;
 mod world;
 
 pub use arrangement::Combine;
 pub use between::Part;
 pub use collective::Operation;
 pub use communicator::Communicator;
+pub use environment::{
+    hardware, is_finalized, is_initialized, library_version, processor_name, started_with, version, wtick, wtime,
+};
 pub use exchange::Exchange;
 pub use file::{Access, File};
+pub use file_split::SplitAccess;
+pub use file_started::FileAccess;
 pub use generalized::{Completer, GeneralizedRequest};
 pub use graph::{Edge, Graph, Neighbor};
 pub use grid::{Grid, balance};
+pub use hints::Hints;
 pub use immediate::{Receiving, Sending};
 pub use intercomm::Intercomm;
 pub use mpi_coll as coll;
@@ -79,9 +97,12 @@ pub use mpi_env as env;
 pub use mpi_errors as errors;
 pub use mpi_fabric as fabric;
 pub use mpi_io as io;
+pub use mpi_io::DataRepresentation;
 pub use mpi_macros::test;
 pub use mpi_p2p as p2p;
 pub use mpi_t as t;
+pub use mpi_win as win;
+pub use mpi_win::{AtomicElement, ReadParts};
 
 pub use layout::Layout;
 pub use mpi_datatype::Element;
@@ -90,6 +111,7 @@ pub use peer::{ANY_TAG, Peer, Received};
 pub use persistent::Persistent;
 pub use scope::Scope;
 pub use session::Session;
+pub use shared_window::{SharedAtomics, SharedWindow};
 pub use started::{Collective, Repeated, Started};
 pub use threads::{Multiple, Single, ThreadUse};
 pub use window::{Epoch, Window};

@@ -1,14 +1,17 @@
 //! Windows: memory that the processes of a communicator read and change by one-sided operations (MPI-5.0, chapter 12).
 //!
-//! Invariant: a window borrows its communicator, so it is freed before MPI is finalized. An epoch borrows the window
-//! exclusively, so the program reads and writes its own part between epochs only.
-//! Not here: the operations (`mpi_win`).
+//! Invariants: a window borrows its communicator, so it is freed before MPI is finalized. An epoch borrows the window
+//! exclusively, so the program reads and writes its own part between epochs only. A window over memory of the program
+//! owns it, and leaks it where it is not freed.
+//! Not here: the operations (`mpi_win`), those on layouts (`window_layout`), shared memory (`shared_window`).
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_RMA_RANGE, MPI_ERR_SIZE, MPI_NO_OP, MPI_REPLACE};
+use mpi_core::abi::{
+    MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_RMA_RANGE, MPI_ERR_SIZE, MPI_NO_OP, MPI_REPLACE, MPI_WIN_FLAVOR_CREATE,
+};
 use mpi_core::{Handle, functions};
 use mpi_datatype::Element;
 use mpi_env::Route;
@@ -16,9 +19,11 @@ use mpi_win::{EpochAccess, Win};
 
 use crate::call::{Call, CallName};
 use crate::threads::{Single, ThreadUse};
-use crate::{Communicator, Error, Operation, Result};
+use crate::{Communicator, Error, Hints, Operation, Result};
 
 const WINDOW: CallName = CallName::new("Communicator::window", functions::MPI_WIN_ALLOCATE);
+const WINDOW_OVER: CallName = CallName::new("Communicator::window_over", functions::MPI_WIN_CREATE);
+const INTO_DATA: CallName = CallName::new("Window::into_data", functions::MPI_WIN_FREE);
 const EPOCH: CallName = CallName::new("Window::epoch", functions::MPI_WIN_FENCE);
 const PUT: CallName = CallName::new("Epoch::put", functions::MPI_PUT);
 const GET: CallName = CallName::new("Epoch::get", functions::MPI_GET);
@@ -51,13 +56,15 @@ pub struct Window<'c, T: Element, M: ThreadUse = Single> {
     handle: Handle,
     win: Arc<Win>,
     length: usize,
+    /// Freed by [`Window::into_data`].
+    freed: bool,
     elements: PhantomData<T>,
 }
 
 /// Starts operations, which are complete when the epoch ends.
 pub struct Epoch<'e, 'w, 'b, T: Element, M: ThreadUse = Single> {
-    window: &'e Window<'e, T, M>,
-    access: &'e mut EpochAccess<'w, 'b>,
+    pub(crate) window: &'e Window<'e, T, M>,
+    pub(crate) access: &'e mut EpochAccess<'w, 'b>,
 }
 
 impl<M: ThreadUse> Communicator<'_, M> {
@@ -65,17 +72,70 @@ impl<M: ThreadUse> Communicator<'_, M> {
     /// call it, and wait for each other. Errors: `MPI_ERR_SIZE` for more than memory can hold, `MPI_ERR_NO_MEM` in all
     /// processes.
     pub fn window<T: Element>(&self, length: usize) -> Result<Window<'_, T, M>> {
+        self.window_with_hints(length, &Hints::new())
+    }
+
+    /// As [`Communicator::window`], with hints (MPI-5.0, 12.2.1), of which `mpi_minimum_memory_alignment` has an effect.
+    /// Errors: as there.
+    pub fn window_with_hints<T: Element>(&self, length: usize, hints: &Hints) -> Result<Window<'_, T, M>> {
         self.call(WINDOW, |call| {
-            let bytes = length.checked_mul(size_of::<T>()).and_then(|bytes| i64::try_from(bytes).ok());
-            let rule = "no memory has that many elements";
-            let bytes = bytes.ok_or_else(|| Error::new(MPI_ERR_SIZE, rule).arg("length", &length))?;
+            let bytes = bytes_of::<T>(length)?;
             drop(call.enter(-1, 0, length as u64));
-            let handle = call.process.win_allocate(self.handle(), (bytes, size_of::<T>() as i64))?;
-            let win = call.process.win(&call.process.engine.lock(), handle).cloned();
-            let win = win.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new window does not exist"))?;
-            Ok(Window { comm: self, handle, win, length, elements: PhantomData })
+            let handle = call.process.win_allocate(self.handle(), bytes, false, hints.info().clone())?;
+            self.window_of(handle, length)
         })
     }
+
+    /// Makes a window of the elements of a vector, which the window owns until [`Window::into_data`] gives it back
+    /// (`MPI_Win_create`; MPI-5.0, 12.2.1). All processes call it, each with a vector of any length, and wait for each
+    /// other. It costs no copy, but accesses by other processes are slower than to a [`Communicator::window`].
+    ///
+    /// Errors, in all processes: `MPI_ERR_NO_MEM`. The vector is lost then.
+    ///
+    /// ```no_run
+    /// # fn work(world: &mpi::World) -> mpi::Result<()> {
+    /// let own = vec![world.rank(); 100];
+    /// let mut window = world.window_over(own, &mpi::Hints::new())?;
+    /// window.epoch(|epoch| epoch.put(0, world.rank() as usize, &[7]))?;
+    /// let own = window.into_data()?.expect("the window was made over a vector");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn window_over<T: Element>(&self, data: Vec<T>, hints: &Hints) -> Result<Window<'_, T, M>> {
+        self.call(WINDOW_OVER, |call| {
+            let length = data.len();
+            drop(call.enter(-1, 0, length as u64));
+            let handle = call.process.win_create_owning(self.handle(), data, hints.info().clone())?;
+            self.window_of(handle, length)
+        })
+    }
+
+    fn window_of<T: Element>(&self, handle: Handle, length: usize) -> Result<Window<'_, T, M>> {
+        let win = new_win(self, handle)?;
+        Ok(Window { comm: self, handle, win, length, freed: false, elements: PhantomData })
+    }
+}
+
+/// The window that a call has just made.
+pub(crate) fn new_win<M: ThreadUse>(comm: &Communicator<'_, M>, handle: Handle) -> Result<Arc<Win>> {
+    let win = comm.process.win(&comm.process.engine.lock(), handle).cloned();
+    win.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new window does not exist"))
+}
+
+/// The bytes of so many elements, and of one. Errors: `MPI_ERR_SIZE`.
+pub(crate) fn bytes_of<T>(length: usize) -> Result<(i64, i64)> {
+    let bytes = length.checked_mul(size_of::<T>()).and_then(|bytes| i64::try_from(bytes).ok());
+    let rule = "no memory has that many elements";
+    let bytes = bytes.ok_or_else(|| Error::new(MPI_ERR_SIZE, rule).arg("length", &length))?;
+    Ok((bytes, size_of::<T>() as i64))
+}
+
+/// Frees a window, which all its processes do.
+pub(crate) fn free<M: ThreadUse>(comm: &Communicator<'_, M>, handle: Handle) -> Result<()> {
+    comm.call(FREE, |call| {
+        drop(call.enter(-1, 0, 0));
+        call.process.win_free(handle)
+    })
 }
 
 impl<T: Element, M: ThreadUse> Window<'_, T, M> {
@@ -92,6 +152,49 @@ impl<T: Element, M: ThreadUse> Window<'_, T, M> {
     /// The handle word, to bind variables to.
     pub fn handle(&self) -> Handle {
         self.handle
+    }
+
+    /// Its name; empty unless [`Window::set_name`] gave it one.
+    pub fn name(&self) -> String {
+        self.win.name()
+    }
+
+    /// Names it, for reports and tools (`MPI_Win_set_name`; MPI-5.0, 7.8). Bytes beyond `MPI_MAX_OBJECT_NAME - 1` are
+    /// dropped.
+    pub fn set_name(&self, name: &str) {
+        self.win.set_name(name);
+    }
+
+    /// Frees the window, and gives back the vector that it owned, with what the operations of all processes have stored
+    /// in it; `None` for a window that owned none. All processes call it or drop their windows, and wait for each other.
+    /// Errors: those of the communication; the vector is leaked then.
+    pub fn into_data(mut self) -> Result<Option<Vec<T>>> {
+        self.freed = true;
+        let (comm, handle, owns) = (self.comm, self.handle, self.owns());
+        // The window has no other user when it is freed.
+        drop(self);
+        comm.call(INTO_DATA, |call| {
+            drop(call.enter(-1, 0, 0));
+            let data = call.process.win_free_owning(handle)?;
+            match data {
+                None if owns => Err(Error::new(MPI_ERR_INTERN, "another call uses the window")),
+                data => Ok(data),
+            }
+        })
+    }
+
+    fn owns(&self) -> bool {
+        self.win.attributes().flavor == MPI_WIN_FLAVOR_CREATE
+    }
+
+    /// Sets hints (`MPI_Win_set_info`; MPI-5.0, 12.2.7). All processes of the window call it; none waits.
+    pub fn set_hints(&self, hints: &Hints) {
+        self.win.set_hints(hints.info());
+    }
+
+    /// All hints that windows support, with their values in this one (`MPI_Win_get_info`).
+    pub fn hints(&self) -> Hints {
+        self.win.hints().into()
     }
 
     /// Copies elements of this process, from `first` on, to `into`. Errors: `MPI_ERR_RMA_RANGE`.
@@ -211,7 +314,7 @@ impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
 
     /// Runs a call with a target in the library's form. A rank or place that is too large becomes negative, which the
     /// library refuses.
-    fn start(
+    pub(crate) fn start(
         &mut self,
         name: CallName,
         rank: u32,
@@ -234,13 +337,9 @@ impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
 impl<T: Element, M: ThreadUse> Drop for Window<'_, T, M> {
     fn drop(&mut self) {
         // After a panic the job ends, so waiting for the others is useless.
-        if std::thread::panicking() {
-            return;
+        if !self.freed && !std::thread::panicking() {
+            let _ = free(self.comm, self.handle);
         }
-        let _ = self.comm.call(FREE, |call| {
-            drop(call.enter(-1, 0, 0));
-            call.process.win_free(self.handle)
-        });
     }
 }
 

@@ -75,6 +75,8 @@ fn show_backtraces() {
 
 fn init_as<M: ThreadUse>() -> Result<World<M>> {
     mpi_env::init(M::LEVEL).map_err(|error| error.call(M::INIT))?;
+    // The folder may change later.
+    mpi_env::info_env::contents();
     let process = mpi_env::running()?;
     let [all, alone] = [process.world(), process.comm_self()];
     let world = World {

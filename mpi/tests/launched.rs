@@ -125,6 +125,16 @@ fn a_file_is_written_together_and_deleted_when_it_is_closed() {
 }
 
 #[test]
+fn work_is_shared_through_memory() {
+    for processes in [1, 2, 4] {
+        let ended = run(processes, "shared", &["20"]);
+        let out = text(&ended.stdout);
+        assert!(ended.status.success(), "{processes}: {}", text(&ended.stderr));
+        assert!(out.contains("2262 primes below 20000\n"), "{processes}: {out}");
+    }
+}
+
+#[test]
 fn the_tool_sees_what_really_happened() {
     let ended = run(3, "variables", &[]);
     let out = text(&ended.stdout);

@@ -4,11 +4,10 @@
 //! Not here: the info object itself (mpi-core), handles of info objects (mpi-env).
 
 use core::ffi::{CStr, c_char};
-use std::sync::OnceLock;
 
 use mpi_core::info::Refused;
 use mpi_core::{Handle, Info, Kind, abi};
-use mpi_env::infos;
+use mpi_env::{info_env, infos};
 use mpi_errors::{Error, Result};
 
 use crate::check::{self, Out};
@@ -27,7 +26,7 @@ pub fn insert(info: Info) -> Result<usize> {
 /// Reads an info object. `MPI_INFO_ENV` is a read-only info object.
 pub fn with<R>(name: &'static str, word: usize, look: impl FnOnce(&Info) -> R) -> Result<R> {
     if word == abi::MPI_INFO_ENV {
-        return Ok(look(environment()));
+        return Ok(look(info_env::contents()));
     }
     not_forked()?;
     infos::look(Handle(word), look).ok_or_else(|| no_info(name, word))
@@ -50,42 +49,6 @@ fn no_info(name: &'static str, word: usize) -> Error {
         return Error::new(abi::MPI_ERR_INFO, "that info object can only be read").arg(name, &"MPI_INFO_ENV");
     }
     bad_handle(name, word, abi::MPI_ERR_INFO, Kind::Info, (abi::MPI_INFO_NULL, "MPI_INFO_NULL", "info object"))
-}
-
-/// The contents of `MPI_INFO_ENV` (MPI-5.0, 11.5.3): how the program was started. They are set at the first inquiry, at
-/// the latest in `MPI_Init`. `soft` and `file` are absent if they were not given at the start of the program;
-/// `thread_level` is always absent.
-pub fn environment() -> &'static Info {
-    static FACTS: OnceLock<Info> = OnceLock::new();
-    FACTS.get_or_init(|| {
-        let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-        let command = arguments.next();
-        started_as(command, arguments.collect())
-    })
-}
-
-fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
-    let mut info = Info::new();
-    let directory = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
-    // In a job of several programs each program has its own request.
-    let given = mpi_env::Process::info_env_value;
-    let size = || mpi_env::size_of_job().map(|size| size.to_string());
-    let facts = [
-        ("command", command),
-        ("argv", Some(arguments.join(" "))),
-        ("maxprocs", given("maxprocs").or_else(size)),
-        ("soft", given("soft")),
-        ("host", given("host").or_else(|| Some(mpi_env::processor_name().to_owned()))),
-        ("arch", given("arch").or_else(|| Some(std::env::consts::ARCH.to_owned()))),
-        ("wdir", directory.ok()),
-        ("file", given("file")),
-        ("mpi_initial_errhandler", Some(mpi_env::initial_errhandler_name().to_owned())),
-    ];
-    for (key, value) in facts {
-        // A value that is too long for an info object is omitted, as the standard allows.
-        let _ = value.map(|value| info.set(key, &value));
-    }
-    info
 }
 
 fn key_of(key: &CStr) -> Result<&str> {
@@ -224,7 +187,7 @@ pub fn info_create_env(count: i32, arguments: *mut *mut c_char, info: Out<usize>
             .into());
     }
     if count == 0 || arguments.is_null() {
-        info.set(insert(environment().clone())?);
+        info.set(insert(info_env::contents().clone())?);
         return Ok(());
     }
     let mut texts = Vec::new();
@@ -232,7 +195,7 @@ pub fn info_create_env(count: i32, arguments: *mut *mut c_char, info: Out<usize>
         texts.push(check::text("argv", argument)?.to_string_lossy().into_owned());
     }
     let command = texts.remove(0);
-    info.set(insert(started_as(Some(command), texts))?);
+    info.set(insert(info_env::started_as(Some(command), texts))?);
     Ok(())
 }
 

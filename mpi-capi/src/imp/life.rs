@@ -14,14 +14,14 @@ use crate::errors::Outcome;
 /// `MPI_Init`: the library does not read or change the arguments.
 pub fn init(_count: *mut i32, _arguments: *mut *mut *mut c_char) -> Outcome {
     mpi_env::init(abi::MPI_THREAD_SINGLE)?;
-    super::info::environment();
+    mpi_env::info_env::contents();
     Ok(())
 }
 
 /// `MPI_Init_thread`
 pub fn init_thread(_count: *mut i32, _arguments: *mut *mut *mut c_char, required: i32, provided: Out<i32>) -> Outcome {
     provided.set(mpi_env::init(required)?);
-    super::info::environment();
+    mpi_env::info_env::contents();
     Ok(())
 }
 

@@ -36,11 +36,6 @@ pub fn free_mem(cx: CallContext, base: *mut c_void) -> Outcome {
 /// `MPI_Get_hw_resource_info`: each supported kind of hardware, with "true" if this process is bound to one resource of
 /// the kind.
 pub fn get_hw_resource_info(_cx: CallContext, found: Out<usize>) -> Outcome {
-    let mut facts = mpi_core::Info::new();
-    for kind in mpi_env::hardware::KINDS {
-        let bound = if mpi_env::hardware::instance(kind).is_some() { "true" } else { "false" };
-        facts.set(kind, bound).expect("short texts fit into an info object");
-    }
-    found.set(info::insert(facts)?);
+    found.set(info::insert(mpi_env::hardware::bindings())?);
     Ok(())
 }

@@ -41,7 +41,7 @@ pub fn session_init(info: usize, errhandler: usize, session: *mut usize) -> Outc
         Ok((session, process.session_init(level, errhandler)?))
     };
     let (session, made) = begin().map_err(|error| Raised::to_passed(error, errhandler, HandlerKind::Session))?;
-    info::environment();
+    mpi_env::info_env::contents();
     session.set(made.0);
     Ok(())
 }

@@ -7,8 +7,10 @@
 
 use std::sync::Arc;
 
+use mpi_comm::Comm;
 use mpi_core::abi::{MPI_ERR_NO_MEM, MPI_ERR_WIN};
 use mpi_core::{Guard, Handle, Info};
+use mpi_datatype::Element;
 use mpi_errors::{Error, Result};
 use mpi_win::{Exposure, Flavor, Win};
 
@@ -28,11 +30,18 @@ impl Process {
     /// # Safety
     /// The program's memory that the window exposes stays valid until the window is freed.
     pub unsafe fn win_create(&self, parent: Handle, what: Exposure) -> Result<Handle> {
+        self.win_insert(parent, |parent, room| {
+            // SAFETY: the caller's promise.
+            unsafe { self.one_sided.create(parent, &self.context_ids, what, room, &*self.memory) }
+        })
+    }
+
+    /// Creates a window by `create`, which gets the communicator and whether there is room for the window.
+    fn win_insert(&self, parent: Handle, create: impl FnOnce(&Comm, bool) -> Result<Win>) -> Result<Handle> {
         let parent = self.parent(parent)?;
         let reserved = self.windows.get_mut(&mut self.engine.lock()).reserve();
         let room = reserved.is_ok();
-        // SAFETY: the caller's promise.
-        let made = unsafe { self.one_sided.create(&parent, &self.context_ids, what, room, &*self.memory) };
+        let made = create(&parent, room);
         let guard = &mut self.engine.lock();
         match (made, reserved) {
             (Ok(win), Ok(handle)) => {
@@ -53,12 +62,30 @@ impl Process {
         }
     }
 
-    /// [`Process::win_create`] for a window that has memory of its own: `bytes` bytes, with a displacement unit. Errors:
-    /// as there.
-    pub fn win_allocate(&self, parent: Handle, (bytes, disp_unit): (i64, i64)) -> Result<Handle> {
-        let what = Exposure { flavor: Flavor::Allocate { alignment: 0 }, size: bytes, disp_unit, hints: Info::new() };
+    /// [`Process::win_create`] for a window that has memory of its own, shared or not: `bytes` bytes, with a
+    /// displacement unit. The hint `mpi_minimum_memory_alignment` is the least alignment. Errors: as there.
+    pub fn win_allocate(&self, parent: Handle, bytes: (i64, i64), shared: bool, hints: Info) -> Result<Handle> {
+        let alignment = hints.get("mpi_minimum_memory_alignment").and_then(|value| value.parse().ok()).unwrap_or(0);
+        let flavor = if shared { Flavor::Shared } else { Flavor::Allocate { alignment } };
+        let (size, disp_unit) = bytes;
         // SAFETY: the window exposes no memory of the program.
-        unsafe { self.win_create(parent, what) }
+        unsafe { self.win_create(parent, Exposure { flavor, size, disp_unit, hints }) }
+    }
+
+    /// [`Process::win_create`] for a window that owns the memory that it exposes, in units of an element. Errors: as
+    /// there; the vector is freed then.
+    pub fn win_create_owning<T: Element>(&self, parent: Handle, data: Vec<T>, hints: Info) -> Result<Handle> {
+        self.win_insert(parent, |parent, room| {
+            self.one_sided.create_owning(parent, &self.context_ids, (data, hints), room, &*self.memory)
+        })
+    }
+
+    /// [`Process::win_free`], which gives back the vector that the window owns; `None` if it owns none of these
+    /// elements. Errors: as there; the vector is leaked then.
+    pub fn win_free_owning<T: Element>(&self, handle: Handle) -> Result<Option<Vec<T>>> {
+        let win = self.win(&self.engine.lock(), handle).cloned();
+        self.win_free(handle)?;
+        Ok(win.and_then(Arc::into_inner).and_then(Win::into_data))
     }
 
     /// `MPI_Win_free`: the handle is stale from here on. Collective; waits, with no guard held. Errors: `MPI_ERR_WIN`;

@@ -3,7 +3,7 @@
 //! - `start`: creation of the record. `global`, `running`: the one record of the C interface.
 //! - `life`: initialisation and finalisation. `sessions`: the same for sessions. `abort`: abnormal end of the job.
 //! - `failing`, `initial_errhandler`, `stderr`, `tool_failure`: error reports.
-//! - `identity`: host, version and time of the process. `clock`: where the time comes from.
+//! - `identity`: host, version and time of the process. `info_env`: how it was started. `clock`: where the time comes from.
 //!
 //! Not here: the process record (`record`), the objects of the program (`objects`).
 
@@ -12,6 +12,7 @@ pub(crate) mod clock;
 pub(crate) mod failing;
 pub(crate) mod global;
 pub(crate) mod identity;
+pub mod info_env;
 pub(crate) mod initial_errhandler;
 pub(crate) mod life;
 pub(crate) mod running;
