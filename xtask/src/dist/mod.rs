@@ -41,8 +41,9 @@ pub const HEADERS: [&str; 17] = [
     "mpicxx_constants.h",
 ];
 
-/// The greatest size of the shared library, in bytes: that of 394 functions in proportion to all 665.
-const LARGEST_LIBRARY: u64 = 4_500_000;
+/// The greatest size of the shared library, in bytes: a guard against growth that nobody notices. Collectives in all forms
+/// and reductions for three widths of vectors are about half of it.
+const LARGEST_LIBRARY: u64 = 5_000_000;
 
 /// Each function of the library begins at a cache line of 64 bytes. Otherwise a function of two lines may lie in three,
 /// which costs a call of 3 ns up to a tenth, and which functions do changes with every build.
