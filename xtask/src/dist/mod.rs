@@ -41,8 +41,7 @@ pub const HEADERS: [&str; 17] = [
     "mpicxx_constants.h",
 ];
 
-/// The greatest size of the shared library, in bytes: a guard against growth that nobody notices. Collectives in all forms
-/// and reductions for three widths of vectors are about half of it.
+/// The greatest size of the shared library, in bytes: a guard against growth that nobody notices.
 const LARGEST_LIBRARY: u64 = 5_000_000;
 
 /// Each function of the library begins at a cache line of 64 bytes. Otherwise a function of two lines may lie in three,
