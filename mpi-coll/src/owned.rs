@@ -206,6 +206,11 @@ impl<T: Element> OwnedCollective<T> {
         }
     }
 
+    /// The request while the operation is active.
+    pub fn request(&self) -> Option<Handle> {
+        self.request.filter(|_| self.active)
+    }
+
     /// The data that this process contributes; `None` while the operation is active.
     pub fn data_mut(&mut self) -> Option<&mut [T]> {
         let data = if self.in_receive { self.receive } else { self.send };

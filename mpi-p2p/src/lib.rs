@@ -89,6 +89,7 @@ mod registration;
 mod remote;
 mod request;
 mod request_events;
+mod return_message;
 mod revoke;
 mod room_waits;
 mod room_word;

@@ -55,11 +55,12 @@ impl<T: Element> OwnedOperation<T> {
         context: u32,
         (dest, tag): (i32, i32),
         data: Vec<T>,
+        mode: Mode,
     ) -> Result<OwnedOperation<T>> {
         OwnedOperation::new(engine, (dest, tag), data, (None, false), |memory| {
             // SAFETY: the data stay until the request is freed and its last operation is complete.
             let buffer = unsafe { send_buffer(memory) };
-            engine.send_init(guard, context, dest, tag, buffer, Mode::Standard)
+            engine.send_init(guard, context, dest, tag, buffer, mode)
         })
     }
 
@@ -168,6 +169,16 @@ impl<T: Element> OwnedOperation<T> {
         let completion = self.engine.wait(guard, self.request)?;
         self.active = false;
         completion.error.map_or(Ok(completion.status), Err)
+    }
+
+    /// Whether [`OwnedOperation::wait`] does not wait. Errors: as [`Engine::test`].
+    pub fn is_complete(&self, guard: &mut Guard<'_>) -> Result<bool> {
+        Ok(!self.active || self.engine.request_get_status(guard, self.request)?.is_some())
+    }
+
+    /// The request while the operation is active.
+    pub fn request(&self) -> Option<Handle> {
+        self.active.then_some(self.request)
     }
 
     /// The data; `None` while the operation is active.

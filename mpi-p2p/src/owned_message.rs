@@ -7,9 +7,10 @@
 
 use std::fmt;
 
+use mpi_core::abi::MPI_ERR_REQUEST;
 use mpi_core::{Guard, Handle, Status};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
-use mpi_errors::Result;
+use mpi_errors::{Error, Result};
 
 use crate::engine::Engine;
 use crate::request::{Completion, Mode};
@@ -67,6 +68,22 @@ impl<T: Element> OwnedMessage<T> {
         })
     }
 
+    /// Starts to receive the message that a matched probe took into `room`. Errors: as [`Engine::imrecv`], and
+    /// `MPI_ERR_REQUEST` when `message` names none.
+    pub fn receive_matched(
+        engine: &'static Engine,
+        guard: &mut Guard<'_>,
+        message: Handle,
+        room: Vec<T>,
+    ) -> Result<OwnedMessage<T>> {
+        OwnedMessage::new(engine, true, room, |memory| {
+            // SAFETY: as in `receive`.
+            let buffer = unsafe { RecvBuf::from_slice(&mut *memory).detach() };
+            let started = engine.imrecv(guard, message, buffer)?;
+            started.ok_or_else(|| Error::new(MPI_ERR_REQUEST, "the message was received before"))
+        })
+    }
+
     fn new(
         engine: &'static Engine,
         is_receive: bool,
@@ -102,6 +119,14 @@ impl<T: Element> OwnedMessage<T> {
         match self.state {
             State::UnderWay(request) => Ok(self.engine.request_get_status(guard, request)?.is_some()),
             _ => Ok(true),
+        }
+    }
+
+    /// The request while the operation is under way.
+    pub fn request(&self) -> Option<Handle> {
+        match self.state {
+            State::UnderWay(request) => Some(request),
+            _ => None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::{CONTEXT, Rank, run_multiple};
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_COUNT};
-use mpi_p2p::{Engine, OwnedOperation};
+use mpi_p2p::{Engine, Mode, OwnedOperation};
 
 /// The engine of a rank, which exists as long as the process.
 fn engine(rank: &Arc<Rank>) -> &'static Engine {
@@ -18,7 +18,8 @@ fn data_are_accessible_between_two_operations_alone() {
     run_multiple(1, |rank: Arc<Rank>| {
         let engine = engine(&rank);
         let lock = || engine.lock();
-        let mut send = OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4]).expect("made");
+        let mut send =
+            OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4], Mode::Standard).expect("made");
         let mut receive = OwnedOperation::receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4]).expect("made");
         for round in 1..4u32 {
             send.data_mut().expect("inactive").fill(round);
@@ -71,7 +72,8 @@ fn operations_are_dropped_at_any_time() {
         let mut receive = OwnedOperation::receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4]).expect("made");
         receive.start(&mut lock()).expect("inactive");
         drop(receive);
-        let mut send = OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 2), vec![7u8; 200_000]).expect("made");
+        let mut send = OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 2), vec![7u8; 200_000], Mode::Standard)
+            .expect("made");
         send.start(&mut lock()).expect("inactive");
         drop(send);
         let mut inbox = vec![0u8; 200_000];

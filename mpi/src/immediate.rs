@@ -33,9 +33,9 @@ const TEST_RECEIVED: CallName = CallName::new("Receiving::is_complete", function
 #[derive(Debug)]
 #[must_use = "`wait` gives the data back"]
 pub struct Sending<'c, T: Element, M: ThreadUse = Single> {
-    comm: &'c Communicator<'c, M>,
+    pub(crate) comm: &'c Communicator<'c, M>,
     _alive: Alive<'c>,
-    message: OwnedMessage<T>,
+    pub(crate) message: OwnedMessage<T>,
 }
 
 /// A receive that is under way. When it is dropped, it is cancelled; a message that it has matched by then is lost.
@@ -55,9 +55,9 @@ pub struct Sending<'c, T: Element, M: ThreadUse = Single> {
 #[derive(Debug)]
 #[must_use = "the received data are those of `wait`"]
 pub struct Receiving<'c, T: Element, M: ThreadUse = Single> {
-    comm: &'c Communicator<'c, M>,
+    pub(crate) comm: &'c Communicator<'c, M>,
     _alive: Alive<'c>,
-    message: OwnedMessage<T>,
+    pub(crate) message: OwnedMessage<T>,
 }
 
 impl<'c, M: ThreadUse> Peer<'c, M> {
@@ -68,7 +68,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(to.0, tag, data.len() as u64);
             let (engine, context) = (&call.process.engine, call.context);
             let message = OwnedMessage::send(engine, &mut guard, context, to, data, Mode::Standard)?;
-            Ok(Sending { comm: self.comm, _alive: Alive::new(), message })
+            Ok(Sending::of(self.comm, message))
         })
     }
 
@@ -79,12 +79,16 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(from.0, tag, count as u64);
             let (engine, context, room) = (&call.process.engine, call.context, vec![T::default(); count]);
             let message = OwnedMessage::receive(engine, &mut guard, context, from, room)?;
-            Ok(Receiving { comm: self.comm, _alive: Alive::new(), message })
+            Ok(Receiving::of(self.comm, message))
         })
     }
 }
 
-impl<T: Element, M: ThreadUse> Sending<'_, T, M> {
+impl<'c, T: Element, M: ThreadUse> Sending<'c, T, M> {
+    pub(crate) fn of(comm: &'c Communicator<'c, M>, message: OwnedMessage<T>) -> Self {
+        Sending { comm, _alive: Alive::new(), message }
+    }
+
     /// Waits until the data may be used again, and gives them back. Errors: those of the operation.
     pub fn wait(self) -> Result<Vec<T>> {
         let Sending { comm, message, .. } = self;
@@ -97,7 +101,11 @@ impl<T: Element, M: ThreadUse> Sending<'_, T, M> {
     }
 }
 
-impl<T: Element, M: ThreadUse> Receiving<'_, T, M> {
+impl<'c, T: Element, M: ThreadUse> Receiving<'c, T, M> {
+    pub(crate) fn of(comm: &'c Communicator<'c, M>, message: OwnedMessage<T>) -> Self {
+        Receiving { comm, _alive: Alive::new(), message }
+    }
+
     /// Waits for the message: its elements. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE`
     /// for one that is not made of whole elements.
     pub fn wait(self) -> Result<(Vec<T>, Received)> {

@@ -175,9 +175,9 @@ impl<T: Element> Collective<T> {
 #[derive(Debug)]
 #[must_use = "`wait` gives the result"]
 pub struct Started<'c, T: Element, M: ThreadUse = Single> {
-    comm: &'c Communicator<'c, M>,
+    pub(crate) comm: &'c Communicator<'c, M>,
     _alive: Alive<'c>,
-    operation: OwnedCollective<T>,
+    pub(crate) operation: OwnedCollective<T>,
 }
 
 /// A collective operation that is started again and again, in all processes.
@@ -199,9 +199,9 @@ pub struct Started<'c, T: Element, M: ThreadUse = Single> {
 /// ```
 #[derive(Debug)]
 pub struct Repeated<'c, T: Element, M: ThreadUse = Single> {
-    comm: &'c Communicator<'c, M>,
+    pub(crate) comm: &'c Communicator<'c, M>,
     _alive: Alive<'c>,
-    operation: OwnedCollective<T>,
+    pub(crate) operation: OwnedCollective<T>,
 }
 
 impl<M: ThreadUse> Communicator<'_, M> {
