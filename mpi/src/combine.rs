@@ -1,0 +1,85 @@
+//! How a reduction combines values: by an operation of the library, or by a function of the program (MPI-5.0, 6.9).
+//!
+//! Invariant: a panic of the function ends the job, so that no panic passes through the library.
+//! Not here: the reductions (`collective`, `varying`, `started`).
+
+use std::sync::Arc;
+
+use mpi_coll::Op;
+use mpi_core::abi::MPI_ERR_OP;
+use mpi_datatype::Element;
+use mpi_env::Process;
+
+use crate::communicator::EndOnPanic;
+use crate::{Error, Operation, Result};
+
+/// How values are combined: by an [`Operation`] or by a function of the program.
+///
+/// ```no_run
+/// # fn work(world: &mpi::World) -> mpi::Result<()> {
+/// // Each process has a function x -> slope * x + offset; the first one is applied first.
+/// let composition = mpi::Combine::by(|f: [f64; 2], g| [g[0] * f[0], g[0] * f[1] + g[1]]);
+/// let doubled = world.scan(&[[2.0, 1.0]], composition)?;
+/// assert_eq!(doubled[0][0], f64::from(world.rank() + 1).exp2());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Combine<T: Element>(How<T>);
+
+enum How<T> {
+    Named(Operation),
+    Function(Arc<dyn Fn(T, T) -> T + Send + Sync>),
+}
+
+impl<T: Element> Combine<T> {
+    /// By a function, which is called with values of lower and of higher ranks. It must be associative, and the same in
+    /// all processes. A panic of it ends the job.
+    pub fn by(combine: impl Fn(T, T) -> T + Send + Sync + 'static) -> Combine<T> {
+        Combine(How::Function(Arc::new(combine)))
+    }
+
+    /// The operation of the library. Errors: `MPI_ERR_OP` when it is not defined on the type.
+    pub(crate) fn op(&self, process: &'static Process) -> Result<Op> {
+        let op = match &self.0 {
+            How::Named(operation) => {
+                let op = Op::predefined(operation.handle()).cloned();
+                op.ok_or_else(|| Error::new(MPI_ERR_OP, "the operation is not in this build"))?
+            }
+            How::Function(combine) => {
+                let combine = combine.clone();
+                Op::of_elements(move |lower: T, higher: T| {
+                    let end_on_panic = EndOnPanic(process);
+                    let combined = combine(lower, higher);
+                    drop(end_on_panic);
+                    combined
+                })
+            }
+        };
+        op.on(T::datatype(), T::HANDLE)?;
+        Ok(op)
+    }
+}
+
+impl<T: Element> From<Operation> for Combine<T> {
+    fn from(operation: Operation) -> Combine<T> {
+        Combine(How::Named(operation))
+    }
+}
+
+impl<T: Element> Clone for Combine<T> {
+    fn clone(&self) -> Combine<T> {
+        Combine(match &self.0 {
+            How::Named(operation) => How::Named(*operation),
+            How::Function(combine) => How::Function(combine.clone()),
+        })
+    }
+}
+
+impl<T: Element> std::fmt::Debug for Combine<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            How::Named(operation) => operation.fmt(f),
+            How::Function(_) => f.write_str("a function"),
+        }
+    }
+}
