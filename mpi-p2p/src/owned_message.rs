@@ -114,6 +114,15 @@ impl<T: Element> OwnedMessage<T> {
         }
     }
 
+    /// Cancels a receive and waits until it is over: `None` if it was cancelled, otherwise as [`OwnedMessage::wait`].
+    pub fn cancel(self, mut guard: Guard<'_>) -> Result<Option<(Vec<T>, Status)>> {
+        if let State::UnderWay(request) = self.state {
+            self.engine.cancel(&mut guard, request)?;
+        }
+        let (data, status) = self.wait(guard)?;
+        Ok((!status.cancelled()).then_some((data, status)))
+    }
+
     /// Whether it is complete, so that [`OwnedMessage::wait`] does not wait. Errors: as [`Engine::test`].
     pub fn is_complete(&self, guard: &mut Guard<'_>) -> Result<bool> {
         match self.state {

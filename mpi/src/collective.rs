@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use mpi_coll::{Op, Reduction};
 use mpi_core::abi::{
-    MPI_BAND, MPI_BOR, MPI_BXOR, MPI_ERR_COUNT, MPI_ERR_OP, MPI_ERR_ROOT, MPI_LAND, MPI_LOR, MPI_MAX, MPI_MIN,
-    MPI_PROD, MPI_SUM,
+    MPI_BAND, MPI_BOR, MPI_BXOR, MPI_ERR_COUNT, MPI_ERR_OP, MPI_ERR_ROOT, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MAX,
+    MPI_MIN, MPI_PROD, MPI_SUM,
 };
 use mpi_core::functions;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
@@ -50,6 +50,8 @@ pub enum Operation {
     And,
     /// One if any is not zero; whole numbers only.
     Or,
+    /// One if an odd number is not zero; whole numbers only.
+    Xor,
 }
 
 impl Operation {
@@ -65,6 +67,7 @@ impl Operation {
             Operation::BitXor => MPI_BXOR,
             Operation::And => MPI_LAND,
             Operation::Or => MPI_LOR,
+            Operation::Xor => MPI_LXOR,
         }
     }
 

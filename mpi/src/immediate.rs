@@ -19,6 +19,7 @@ const SEND: CallName = CallName::new("Peer::start_send", functions::MPI_ISEND);
 const RECEIVE: CallName = CallName::new("Peer::start_receive", functions::MPI_IRECV);
 const WAIT_SENT: CallName = CallName::new("Sending::wait", functions::MPI_WAIT);
 const WAIT_RECEIVED: CallName = CallName::new("Receiving::wait", functions::MPI_WAIT);
+const CANCEL: CallName = CallName::new("Receiving::cancel", functions::MPI_CANCEL);
 const WAIT_ANY: CallName = CallName::new("Receiving::wait_any", functions::MPI_WAITANY);
 const TEST_SENT: CallName = CallName::new("Sending::is_complete", functions::MPI_REQUEST_GET_STATUS);
 const TEST_RECEIVED: CallName = CallName::new("Receiving::is_complete", functions::MPI_REQUEST_GET_STATUS);
@@ -119,6 +120,16 @@ impl<'c, T: Element, M: ThreadUse> Receiving<'c, T, M> {
     /// Whether it is complete, so that [`Receiving::wait`] does not wait.
     pub fn is_complete(&self) -> Result<bool> {
         self.comm.call(TEST_RECEIVED, |call| self.message.is_complete(&mut call.enter(-1, 0, 0)))
+    }
+
+    /// Cancels it (`MPI_Cancel`): `None` if no message has matched it; otherwise the message, so that none is lost. Errors:
+    /// as [`Receiving::wait`].
+    pub fn cancel(self) -> Result<Option<(Vec<T>, Received)>> {
+        let Receiving { comm, message, .. } = self;
+        comm.call(CANCEL, |call| {
+            let message = message.cancel(call.enter(-1, 0, 0))?;
+            message.map(|(data, status)| received_data(data, &status)).transpose()
+        })
     }
 
     /// Waits until one of several receives is complete, and returns its place; `None` if there are none. Its
