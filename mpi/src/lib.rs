@@ -7,9 +7,13 @@
 //! - [`Peer`]: messages to and from one process of a communicator, or from any. [`Sending`] and [`Receiving`]: those under
 //!   way. [`Communicator::scope`]: several at once, of borrowed data. [`Exchange`]: one to a process and one from a
 //!   process at once. [`Persistent`]: those that are sent again and again.
-//! - [`Collective`]: a collective operation that is [`Started`] and waited for later, or [`Repeated`].
+//! - [`Message`]: one that a matched probe has found. [`SendMode`]: synchronous, buffered and ready sends.
+//! - [`Collective`]: a collective operation that is [`Started`] and waited for later, or [`Repeated`]. [`Block`]: the data
+//!   for one process in exchanges of layouts.
+//! - [`Request`]: operations of any kinds and types that are waited for together ([`wait_any`], [`wait_all`]).
+//! - [`Group`]: an ordered set of processes, of which communicators are made.
 //! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions. [`Graph`]: in a graph.
-//! - [`Intercomm`]: two groups of processes that send messages to each other.
+//! - [`Intercomm`]: two groups of processes that send messages to each other, with an [`InterCollective`] between them.
 //! - [`GeneralizedRequest`]: an operation of the program that is waited for like a message.
 //! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
 //! - [`Window`]: memory that other processes read and change. [`File`]: a file that all processes open together.
