@@ -95,6 +95,7 @@ mod room_waits;
 mod room_word;
 mod run_table;
 mod segmented;
+mod selection;
 mod send;
 mod service;
 mod service_queue;

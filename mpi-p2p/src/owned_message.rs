@@ -9,11 +9,12 @@ use std::fmt;
 
 use mpi_core::abi::MPI_ERR_REQUEST;
 use mpi_core::{Guard, Handle, Status};
-use mpi_datatype::{Element, RecvBuf, SendBuf};
+use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::engine::Engine;
 use crate::request::{Completion, Mode};
+use crate::selection::{selected_to_receive, selected_to_send};
 
 /// An operation that is under way, with its data.
 pub struct OwnedMessage<T: Element> {
@@ -37,34 +38,38 @@ unsafe impl<T: Element + Send> Send for OwnedMessage<T> {}
 unsafe impl<T: Element + Sync> Sync for OwnedMessage<T> {}
 
 impl<T: Element> OwnedMessage<T> {
-    /// Starts to send `data` to (rank, tag). Errors: as [`Engine::isend`].
+    /// Starts to send `data`, or the elements of it that a layout selects, to (rank, tag). Errors: as [`Engine::isend`], and
+    /// `MPI_ERR_BUFFER` for a layout that reaches out of the data.
     pub fn send(
         engine: &'static Engine,
         guard: &mut Guard<'_>,
         context: u32,
         (dest, tag): (i32, i32),
         data: Vec<T>,
+        layout: Option<&Datatype>,
         mode: Mode,
     ) -> Result<OwnedMessage<T>> {
         OwnedMessage::new(engine, false, data, |memory| {
             // SAFETY: the data stay as they are until the operation is complete.
             let buffer = unsafe { SendBuf::from_slice(&*memory).detach() };
-            engine.isend(guard, context, dest, tag, buffer, mode)
+            engine.isend(guard, context, dest, tag, selected_to_send(buffer, layout)?, mode)
         })
     }
 
-    /// Starts to receive into `room` from (rank, tag). Errors: as [`Engine::irecv`].
+    /// Starts to receive into `room`, or into the elements of it that a layout selects, from (rank, tag). Errors: as
+    /// [`Engine::irecv`], and `MPI_ERR_BUFFER` for a layout that reaches out of the room or overlaps itself.
     pub fn receive(
         engine: &'static Engine,
         guard: &mut Guard<'_>,
         context: u32,
         (source, tag): (i32, i32),
         room: Vec<T>,
+        layout: Option<&Datatype>,
     ) -> Result<OwnedMessage<T>> {
         OwnedMessage::new(engine, true, room, |memory| {
             // SAFETY: used by no other owner, and dropped only when the operation is complete.
             let buffer = unsafe { RecvBuf::from_slice(&mut *memory).detach() };
-            engine.irecv(guard, context, source, tag, buffer)
+            engine.irecv(guard, context, source, tag, selected_to_receive(buffer, layout)?)
         })
     }
 

@@ -330,12 +330,12 @@ impl Taken {
                 instruments.time_unexpected.add_ns(mpi_t::now_ns().saturating_sub(arrived));
             }
         }
-        events.raise_matched(user_side(id).then_some(context.spec.instruments.block), key, bytes);
-        if counted {
-            return;
+        if !counted {
+            context.count_received(id, key.source, bytes);
         }
-        context.count_received(id, key.source, bytes);
+        events.raise_matched(user_side(id).then_some(context.spec.instruments.block), key, bytes);
         match held {
+            _ if counted => {}
             false => engine.rendezvous_received.incr(),
             true => engine.eager_received.incr(),
         }

@@ -143,7 +143,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
             let rank = self.check_root(root)?;
             let what = reduction::<T>(operation.op()?, data.len())?;
             drop(call.enter(rank, 0, what.count));
-            self.into_root(root, data.len(), |receive| {
+            self.for_root(root, data.len(), |receive| {
                 call.process.coll.reduce(&self.comm, Some(SendBuf::from_slice(data)), receive, &what, root)
             })
         })
@@ -155,7 +155,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
         self.call(GATHER, |call| {
             let rank = self.check_root(root)?;
             drop(call.enter(rank, 0, data.len() as u64));
-            self.into_root(root, data.len() * self.size() as usize, |receive| {
+            self.for_root(root, data.len() * self.size() as usize, |receive| {
                 call.process.coll.gather(&self.comm, Some(SendBuf::from_slice(data)), receive, root)
             })
         })
@@ -229,7 +229,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
     }
 
     /// Runs a collective whose result of `count` elements only the root gets.
-    fn into_root<T: Element + Default>(
+    fn for_root<T: Element + Default>(
         &self,
         root: u32,
         count: usize,

@@ -13,10 +13,12 @@ use crate::call::CallName;
 use crate::communicator::Alive;
 use crate::peer::{Peer, Received, received};
 use crate::threads::{Single, ThreadUse};
-use crate::{Communicator, Error, Result};
+use crate::{Communicator, Error, Layout, Result};
 
 const SEND_INIT: CallName = CallName::new("Peer::persistent_send", functions::MPI_SEND_INIT);
 const RECV_INIT: CallName = CallName::new("Peer::persistent_receive", functions::MPI_RECV_INIT);
+const SEND_INIT_LAYOUT: CallName = CallName::new("Peer::persistent_send_layout", functions::MPI_SEND_INIT);
+const RECV_INIT_LAYOUT: CallName = CallName::new("Peer::persistent_receive_layout", functions::MPI_RECV_INIT);
 const PSEND_INIT: CallName = CallName::new("Peer::partitioned_send", functions::MPI_PSEND_INIT);
 const PRECV_INIT: CallName = CallName::new("Peer::partitioned_receive", functions::MPI_PRECV_INIT);
 const START: CallName = CallName::new("Persistent::start", functions::MPI_START);
@@ -52,7 +54,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let to = (self.destination(tag)?, tag);
             let mut guard = call.enter(to.0, tag, data.len() as u64);
             let (engine, context) = (&call.process.engine, call.context);
-            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, Mode::Standard)?;
+            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, None, Mode::Standard)?;
             Ok(Persistent::of(self.comm, operation))
         })
     }
@@ -63,7 +65,43 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let (source, data) = (self.source(tag)?, vec![T::default(); count]);
             let mut guard = call.enter(source, tag, count as u64);
             let operation =
-                OwnedOperation::receive(&call.process.engine, &mut guard, call.context, (source, tag), data)?;
+                OwnedOperation::receive(&call.process.engine, &mut guard, call.context, (source, tag), data, None)?;
+            Ok(Persistent::of(self.comm, operation))
+        })
+    }
+
+    /// A persistent send of the elements of `data` that a layout selects. Errors: as [`Peer::persistent_send`], and
+    /// `MPI_ERR_BUFFER` when the layout reaches out of `data`.
+    pub fn persistent_send_layout<T: Element>(
+        &self,
+        data: Vec<T>,
+        layout: &Layout<T>,
+        tag: i32,
+    ) -> Result<Persistent<'c, T, M>> {
+        self.call(SEND_INIT_LAYOUT, |call| {
+            let to = (self.destination(tag)?, tag);
+            layout.send_from(&data)?;
+            let mut guard = call.enter(to.0, tag, layout.count() as u64);
+            let (engine, context, layout) = (&call.process.engine, call.context, Some(layout.datatype()));
+            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, layout, Mode::Standard)?;
+            Ok(Persistent::of(self.comm, operation))
+        })
+    }
+
+    /// A persistent receive into the elements of `data` that a layout selects; the others stay as they are. Errors: as
+    /// [`Peer::persistent_receive`], and `MPI_ERR_BUFFER` when the layout reaches out of `data` or has overlapping blocks.
+    pub fn persistent_receive_layout<T: Element>(
+        &self,
+        mut data: Vec<T>,
+        layout: &Layout<T>,
+        tag: i32,
+    ) -> Result<Persistent<'c, T, M>> {
+        self.call(RECV_INIT_LAYOUT, |call| {
+            let from = (self.source(tag)?, tag);
+            layout.receive_into(&mut data)?;
+            let mut guard = call.enter(from.0, tag, layout.count() as u64);
+            let (engine, context, layout) = (&call.process.engine, call.context, Some(layout.datatype()));
+            let operation = OwnedOperation::receive(engine, &mut guard, context, from, data, layout)?;
             Ok(Persistent::of(self.comm, operation))
         })
     }

@@ -81,7 +81,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let to = (self.destination(tag)?, tag);
             let mut guard = call.enter(to.0, tag, data.len() as u64);
             let (engine, context) = (&call.process.engine, call.context);
-            let message = OwnedMessage::send(engine, &mut guard, context, to, data, mode.mode())?;
+            let message = OwnedMessage::send(engine, &mut guard, context, to, data, None, mode.mode())?;
             Ok(Sending::of(self.comm, message))
         })
     }
@@ -99,7 +99,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let to = (self.destination(tag)?, tag);
             let mut guard = call.enter(to.0, tag, data.len() as u64);
             let (engine, context) = (&call.process.engine, call.context);
-            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, mode.mode())?;
+            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, None, mode.mode())?;
             Ok(Persistent::of(self.comm, operation))
         })
     }

@@ -304,3 +304,47 @@ fn duplicates_are_made_while_the_process_works(world: &World) -> mpi::Result<()>
     }
     world.barrier()
 }
+
+#[mpi::test(ranks = [1, 2, 4])]
+fn layouts_select_the_elements_of_messages_that_own_their_data(world: &World) -> mpi::Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let (next, previous) = (world.process((rank + 1) % size), world.process((rank + size - 1) % size));
+    let from = (rank + size - 1) % size;
+    for rows in [3usize, 2000, 100_000] {
+        // The first column of a matrix of two columns.
+        let column = mpi::Layout::<u32>::vector(rows, 1, 2)?;
+        let matrix = vec![rank; 2 * rows];
+        let receiving = previous.start_receive_layout(vec![99; 2 * rows], &column, 0)?;
+        let sending = next.start_send_layout(matrix.clone(), &column, 0)?;
+        let (room, received) = receiving.wait()?;
+        assert_eq!(received.count, rows);
+        assert!(room.chunks(2).all(|row| row == [from, 99]));
+        assert!(sending.wait()? == matrix);
+        let mut send = next.persistent_send_layout(matrix, &column, 1)?;
+        let mut receive = previous.persistent_receive_layout(vec![99; 2 * rows], &column, 1)?;
+        for step in 1..4 {
+            send.data_mut().expect("inactive")[0] = 10 * step;
+            receive.start()?;
+            send.start()?;
+            send.wait()?;
+            assert_eq!(receive.wait_received()?.count, rows);
+            let data = receive.data().expect("inactive");
+            assert!(data[..2] == [10 * step, 99] && data[2..].chunks(2).all(|row| row == [from, 99]));
+        }
+    }
+    let layout = mpi::Layout::<u8>::vector(2, 1, 3)?;
+    assert_eq!(class(next.start_send_layout(vec![0; 3], &layout, 0)), "MPI_ERR_BUFFER");
+    assert_eq!(class(next.start_receive_layout(vec![0; 3], &layout, 0)), "MPI_ERR_BUFFER");
+    assert_eq!(class(next.persistent_send_layout(vec![0; 3], &layout, 0)), "MPI_ERR_BUFFER");
+    assert_eq!(class(next.persistent_receive_layout(vec![0; 3], &layout, 0)), "MPI_ERR_BUFFER");
+    let twice = mpi::Layout::<u8>::indexed(&[(0, 2), (1, 2)])?;
+    assert_eq!(class(next.start_receive_layout(vec![0; 9], &twice, 0)), "MPI_ERR_BUFFER");
+    assert_eq!(class(next.start_send_layout(vec![0; 9], &layout, -1)), "MPI_ERR_TAG");
+    assert_eq!(class(world.any().persistent_send_layout(vec![0; 9], &layout, 0)), "MPI_ERR_RANK");
+    // A receive that is cancelled or forgotten, and a send that is dropped, own their data.
+    assert!(next.start_receive_layout(vec![0; 9], &layout, 77)?.cancel()?.is_none());
+    std::mem::forget(next.start_receive_layout(vec![0; 9], &layout, 78)?);
+    drop(next.start_send_layout(vec![1u8; 9], &layout, 79)?);
+    assert_eq!(previous.receive::<u8>(79)?.0, [1, 1]);
+    Ok(())
+}
