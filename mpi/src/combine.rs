@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use mpi_coll::Op;
-use mpi_core::abi::MPI_ERR_OP;
-use mpi_datatype::Element;
+use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_OP};
+use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_env::Process;
 
 use crate::communicator::EndOnPanic;
@@ -38,13 +38,43 @@ impl<T: Element> Combine<T> {
         Combine(How::Function(Arc::new(combine)))
     }
 
+    /// Combines values of this process alone, element by element: `higher` gets the results (`MPI_Reduce_local`). Errors:
+    /// `MPI_ERR_COUNT` when the slices differ in length; `MPI_ERR_OP` when the operation is not defined on the type.
+    ///
+    /// ```
+    /// let mut values = [3, 4];
+    /// mpi::Combine::from(mpi::Operation::Max).apply(&[5, 1], &mut values)?;
+    /// assert_eq!(values, [5, 4]);
+    /// # Ok::<(), mpi::Error>(())
+    /// ```
+    pub fn apply(&self, lower: &[T], higher: &mut [T]) -> Result<()> {
+        if lower.len() != higher.len() {
+            let other = mpi_errors::counted(higher.len(), "element");
+            let rule = format!("higher has {other}; both slices must be equally long");
+            return Err(Error::new(MPI_ERR_COUNT, rule).arg("lower.len()", &lower.len()).call("Combine::apply"));
+        }
+        match &self.0 {
+            How::Function(combine) => {
+                higher.iter_mut().zip(lower).for_each(|(higher, lower)| *higher = combine(*lower, *higher));
+                Ok(())
+            }
+            How::Named(operation) => {
+                let op = named(*operation).map_err(|error| error.call("Combine::apply"))?;
+                let reducer = op.on(T::datatype(), T::HANDLE).map_err(|error| error.call("Combine::apply"))?;
+                let (count, lower, mut higher) =
+                    (lower.len() as u64, SendBuf::from_slice(lower), RecvBuf::from_slice(higher));
+                if let (Some(lower), Some(higher)) = (lower.native(), higher.native_mut()) {
+                    reducer.apply(lower, higher, count);
+                }
+                Ok(())
+            }
+        }
+    }
+
     /// The operation of the library. Errors: `MPI_ERR_OP` when it is not defined on the type.
     pub(crate) fn op(&self, process: &'static Process) -> Result<Op> {
         let op = match &self.0 {
-            How::Named(operation) => {
-                let op = Op::predefined(operation.handle()).cloned();
-                op.ok_or_else(|| Error::new(MPI_ERR_OP, "the operation is not in this build"))?
-            }
+            How::Named(operation) => named(*operation)?.clone(),
             How::Function(combine) => {
                 let combine = combine.clone();
                 Op::of_elements(move |lower: T, higher: T| {
@@ -58,6 +88,11 @@ impl<T: Element> Combine<T> {
         op.on(T::datatype(), T::HANDLE)?;
         Ok(op)
     }
+}
+
+fn named(operation: Operation) -> Result<&'static Op> {
+    let op = Op::predefined(operation.handle());
+    op.ok_or_else(|| Error::new(MPI_ERR_OP, "the operation is not in this build"))
 }
 
 impl<T: Element> From<Operation> for Combine<T> {

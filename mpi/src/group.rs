@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use mpi_comm::{Group as Members, GroupRelation};
+use mpi_comm::{Group as Members, GroupRelation, RemoteSide};
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_GROUP, MPI_ERR_RANK, MPI_ERR_TAG, MPI_ERRORS_RETURN};
 use mpi_core::{Handle, functions};
 
@@ -15,6 +15,7 @@ use crate::{Communicator, Error, Intercomm, Result, Session};
 
 const CREATE: CallName = CallName::new("Communicator::create", functions::MPI_COMM_CREATE);
 const CREATE_GROUP: CallName = CallName::new("Communicator::create_group", functions::MPI_COMM_CREATE_GROUP);
+const CONNECT: CallName = CallName::new("Session::connect", functions::MPI_INTERCOMM_CREATE_FROM_GROUPS);
 const FROM_GROUP: CallName = CallName::new("Session::communicator_of", functions::MPI_COMM_CREATE_FROM_GROUP);
 
 /// An ordered set of processes. Cheap to clone; immutable, and safe to use from any thread. All its operations are local.
@@ -193,6 +194,49 @@ impl<M: ThreadUse> Session<M> {
             let members = group.members.clone().of_session(self.handle());
             let handle = call.process.comm_create_from_group(&members, tag.as_bytes(), Handle(MPI_ERRORS_RETURN))?;
             Communicator::made_in(self.process, handle, "communicator")
+        })
+    }
+}
+
+impl<M: ThreadUse> Session<M> {
+    /// Makes an intercommunicator of two groups of this session that have no process in common
+    /// (`MPI_Intercomm_create_from_groups`). All processes of both call it, with the same `tag`, and wait for each other:
+    /// `local` is the own group, and `leader` a rank in it; `remote` is the other group, and `remote_leader` the rank that
+    /// its processes pass as `leader`. Errors: `MPI_ERR_GROUP` when this process is not in `local`, for an empty group, for
+    /// groups with a common process, and when the processes pass different groups; `MPI_ERR_RANK` for a leader that does
+    /// not exist or that processes do not agree on; `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    pub fn connect(
+        &self,
+        (local, leader): (&Group, u32),
+        (remote, remote_leader): (&Group, u32),
+        tag: &str,
+    ) -> Result<Intercomm<'_, M>> {
+        Call::run(self.process, 0, CONNECT, |call| {
+            if local.rank().is_none() {
+                return Err(no_member(local));
+            }
+            if remote.size() == 0 {
+                return Err(Error::new(MPI_ERR_GROUP, "both groups need a process").arg("remote", &"an empty group"));
+            }
+            drop(call.enter(leader as i32, 0, 0));
+            let rank = |name: &'static str, rank: u32, group: &Group| {
+                let rule = || format!("the group has {}", mpi_errors::processes(group.size()));
+                let known = Some(rank).filter(|rank| *rank < group.size());
+                known.ok_or_else(|| Error::new(MPI_ERR_RANK, rule()).arg(name, &rank))
+            };
+            // A wrong rank takes part in the agreement, so that the other processes do not wait for ever.
+            let (leader, own) = match rank("leader", leader, local) {
+                Ok(leader) => (leader, Ok(())),
+                Err(error) => (u32::MAX, Err(error)),
+            };
+            let members = |group: &Group| group.members.clone().of_session(self.handle());
+            let other =
+                || Ok(RemoteSide { group: members(remote), leader: rank("remote_leader", remote_leader, remote) });
+            let (errhandler, local) = (Handle(MPI_ERRORS_RETURN), members(local));
+            let process = call.process;
+            let handle =
+                process.intercomm_create_from_groups(&local, leader, own, other, tag.as_bytes(), errhandler)?;
+            Ok(Intercomm { both: Communicator::made_in(process, handle, "intercommunicator")? })
         })
     }
 }

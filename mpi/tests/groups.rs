@@ -93,6 +93,26 @@ fn two_communicators_are_connected_by_their_leaders(world: &World) -> mpi::Resul
     world.barrier()
 }
 
+#[mpi::test(ranks = [2, 4])]
+fn groups_of_a_session_are_connected(world: &World) -> mpi::Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let session = mpi::Session::new()?;
+    let all = session.group("mpi://WORLD")?;
+    let parts = [0, 1].map(|odd| all.include(&(0..size / 2).map(|at| 2 * at + odd).collect::<Vec<_>>()));
+    let [even, odd] = parts;
+    let (even, odd) = (even?, odd?);
+    let (own, other) =
+        if rank % 2 == 0 { ((&even, 0), (&odd, size / 2 - 1)) } else { ((&odd, size / 2 - 1), (&even, 0)) };
+    let both = session.connect(own, other, "org.example.halves")?;
+    assert_eq!((both.group(), both.remote_group()), (own.0.clone(), other.0.clone()));
+    assert_eq!(both.all_reduce(&[rank], Operation::Sum)?, [other.0.world_ranks().iter().sum::<u32>()]);
+    assert_eq!(class(session.connect(other, own, "org.example.strange")), "MPI_ERR_GROUP", "not in the group");
+    let none = all.include(&[])?;
+    assert_eq!(class(session.connect(own, (&none, 0), "org.example.none")), "MPI_ERR_GROUP");
+    assert_eq!(class(session.connect((own.0, size), other, "org.example.leader")), "MPI_ERR_RANK", "in all processes");
+    world.barrier()
+}
+
 #[mpi::test(ranks = [1, 2])]
 fn a_receive_that_is_cancelled_loses_no_message(world: &World) -> mpi::Result<()> {
     let me = world.process(world.rank());
@@ -112,4 +132,16 @@ fn a_receive_that_is_cancelled_loses_no_message(world: &World) -> mpi::Result<()
     let of_one = world.all_reduce_one(u32::from(world.rank() == 0), Operation::Xor)?;
     assert_eq!((of_one, world.all_reduce_one(1u32, Operation::Xor)?), (1, world.size() % 2));
     Ok(())
+}
+
+#[test]
+fn values_of_one_process_are_combined() {
+    let mut values = [1.5f64, -2.0];
+    mpi::Combine::from(Operation::Product).apply(&[2.0, 3.0], &mut values).expect("as long");
+    assert_eq!(values, [3.0, -6.0]);
+    mpi::Combine::by(|lower: f64, higher| lower - higher).apply(&[10.0, 1.0], &mut values).expect("as long");
+    assert_eq!(values, [7.0, 7.0]);
+    mpi::Combine::from(Operation::Sum).apply(&[] as &[u8], &mut []).expect("nothing");
+    assert_eq!(class(mpi::Combine::from(Operation::Sum).apply(&[1u8], &mut [])), "MPI_ERR_COUNT");
+    assert_eq!(class(mpi::Combine::from(Operation::BitOr).apply(&[1.5f32], &mut [2.0])), "MPI_ERR_OP");
 }

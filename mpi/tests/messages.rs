@@ -149,6 +149,8 @@ fn synchronous_sends_wait_for_their_receive_and_buffered_ones_do_not(world: &Wor
 fn buffers_bound_what_waits_in_them(world: &World) -> mpi::Result<()> {
     let me = world.process(world.rank());
     let buffered = |bytes: usize| me.send_in_mode(&vec![1u8; bytes], 0, SendMode::Buffered);
+    let advice = buffered(1).expect_err("none is attached").advice().unwrap_or_default();
+    assert!(advice.contains("attach_process_buffer") && !advice.contains("MPI_"), "{advice}");
     assert_eq!(class(buffered(1)), "MPI_ERR_BUFFER", "none is attached");
     let of_process = world.attach_process_buffer(Some(1000))?;
     assert_eq!(class(world.attach_process_buffer(None)), "MPI_ERR_BUFFER", "the second one");
