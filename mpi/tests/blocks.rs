@@ -120,7 +120,7 @@ fn neighbors_exchange_blocks(world: &World) -> mpi::Result<()> {
     let ring = world.adjacent_graph(&neighbor(previous), &neighbor(next))?;
     let column = Block::from(Layout::<u32>::vector(3, 1, 2)?);
     let (data, mut into) = ([rank, 9, rank + 1, 9, rank + 2, 9], [8; 4]);
-    ring.neighbor_all_to_all_blocks(&data, &[column.clone()], &mut into, &[Block::elements(1..4)])?;
+    ring.neighbor_all_to_all_blocks(&data, std::slice::from_ref(&column), &mut into, &[Block::elements(1..4)])?;
     assert_eq!(into, [8, previous, previous + 1, previous + 2]);
     let room = vec![8; 4];
     let sends = [column];

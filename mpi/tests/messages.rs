@@ -16,7 +16,7 @@ fn a_matched_message_is_received_once(world: &World) -> mpi::Result<()> {
     let (next, previous) = (world.process((rank + 1) % size), world.process((rank + size - 1) % size));
     for length in LENGTHS {
         let sends: Vec<_> =
-            (0..5).map(|number| next.start_send(vec![number; length], number as i32)).collect::<mpi::Result<_>>()?;
+            (0..5).map(|number| next.start_send(vec![number as u32; length], number)).collect::<mpi::Result<_>>()?;
         let first = world.any().matched_probe(0)?;
         assert_eq!((first.source(), first.tag(), first.bytes()), ((rank + size - 1) % size, 0, 4 * length));
         let second = previous.matched_probe(1)?;
