@@ -9,9 +9,10 @@
 use std::fmt;
 
 use mpi_comm::Comm;
+use mpi_core::abi::MPI_ERR_BUFFER;
 use mpi_core::{Guard, Handle};
-use mpi_datatype::{Element, RecvBuf, SendBuf};
-use mpi_errors::Result;
+use mpi_datatype::{Element, Misplaced, Placed, RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
 
 use crate::call::CollCall;
@@ -22,7 +23,7 @@ use crate::shape::Root;
 use crate::{Collectives, Reduction};
 
 /// The blocks that elements which follow each other in memory consist of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Blocks {
     /// This process passes no such buffer.
     Absent,
@@ -30,12 +31,14 @@ pub enum Blocks {
     Equal(u32),
     /// Blocks of so many elements, one after the other.
     Each(Vec<usize>),
+    /// Blocks of a datatype each, anywhere in the memory.
+    Placed(Vec<Placed>),
 }
 
 impl Blocks {
-    /// The buffers of elements that are sent.
-    pub fn send<'b, T: Element>(&self, data: SendBuf<'b>) -> Buffers<SendBuf<'b>> {
-        match self {
+    /// The buffers of elements that are sent. Errors: `MPI_ERR_BUFFER` for blocks that reach out of the memory.
+    pub fn send<'b, T: Element>(&self, data: SendBuf<'b>) -> Result<Buffers<SendBuf<'b>>> {
+        Ok(match self {
             Blocks::Absent => Buffers::Absent,
             Blocks::Equal(blocks) => Buffers::Whole { buffer: data, blocks: *blocks },
             Blocks::Each(lengths) => {
@@ -52,12 +55,16 @@ impl Blocks {
                         .collect(),
                 )
             }
-        }
+            Blocks::Placed(places) => {
+                let length = data.bytes() as usize / size_of::<T>();
+                Buffers::Each(data.places(places).map_err(|wrong| misplaced("sends", wrong, length))?.into())
+            }
+        })
     }
 
-    /// The buffers for elements that are received.
-    pub fn receive<'b, T: Element>(&self, data: RecvBuf<'b>) -> Buffers<RecvBuf<'b>> {
-        match self {
+    /// The buffers for elements that are received. Errors: as [`Blocks::send`], and for blocks that overlap.
+    pub fn receive<'b, T: Element>(&self, data: RecvBuf<'b>) -> Result<Buffers<RecvBuf<'b>>> {
+        Ok(match self {
             Blocks::Absent => Buffers::Absent,
             Blocks::Equal(blocks) => Buffers::Whole { buffer: data, blocks: *blocks },
             Blocks::Each(lengths) => {
@@ -70,8 +77,23 @@ impl Blocks {
                 };
                 Buffers::Each(lengths.iter().map(&mut blocks).collect())
             }
-        }
+            Blocks::Placed(places) => {
+                let length = data.bytes() as usize / size_of::<T>();
+                Buffers::Each(data.places(places).map_err(|wrong| misplaced("receives", wrong, length))?.into())
+            }
+        })
     }
+}
+
+#[cold]
+fn misplaced(name: &'static str, wrong: Misplaced, length: usize) -> Error {
+    let (rule, place) = match wrong {
+        Misplaced::Outside(place) => {
+            (format!("the block reaches out of the slice, which has {length} elements"), place)
+        }
+        Misplaced::Overlapping(place) => ("data cannot be received into blocks that overlap".to_owned(), place),
+    };
+    Error::new(MPI_ERR_BUFFER, rule).arg(name, &format_args!("block {place}"))
 }
 
 fn bytes_of<T>(length: usize) -> u64 {
@@ -143,7 +165,7 @@ impl<T: Element> OwnedCollective<T> {
     ) -> Result<OwnedCollective<T>> {
         let OwnedArguments { which, root, send: (send, sent), receive: (receive, received), reduction, counts } =
             arguments;
-        let in_receive = sent == Blocks::Absent;
+        let in_receive = matches!(sent, Blocks::Absent);
         let [send, receive] = [send, receive].map(|data| Box::into_raw(data.into_boxed_slice()));
         // SAFETY: just made, used by no other owner, and dropped only when no operation uses them.
         let (outgoing, incoming) = unsafe { (send_buffer(send), receive_buffer(receive)) };
@@ -153,15 +175,14 @@ impl<T: Element> OwnedCollective<T> {
             handle: T::HANDLE,
             count: *count,
         });
-        let call = CollCall::new(which, sent.send::<T>(outgoing), received.receive::<T>(incoming));
+        let mut made = OwnedCollective { engine, request: None, active: false, send, receive, in_receive };
+        let call = CollCall::new(which, sent.send::<T>(outgoing)?, received.receive::<T>(incoming)?);
         let call = call.rooted(root).scattered(&counts);
-        let begun = begin(match &reduction {
+        // After an error the data are dropped with `made`: no operation was started.
+        made.request = Some(begin(match &reduction {
             Some(reduction) => call.reducing(reduction),
             None => call,
-        });
-        let mut made = OwnedCollective { engine, request: None, active: false, send, receive, in_receive };
-        // After an error the data are dropped with `made`: no operation was started.
-        made.request = Some(begun?);
+        })?);
         made.active = active;
         Ok(made)
     }
@@ -204,6 +225,11 @@ impl<T: Element> OwnedCollective<T> {
             Some(request) if self.active => Ok(self.engine.request_get_status(guard, request)?.is_some()),
             _ => Ok(true),
         }
+    }
+
+    /// The request while the operation is active.
+    pub fn request(&self) -> Option<Handle> {
+        self.request.filter(|_| self.active)
     }
 
     /// The data that this process contributes; `None` while the operation is active.

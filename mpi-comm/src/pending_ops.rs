@@ -102,9 +102,21 @@ impl<'e, 'b> PendingOps<'e, 'b> {
         if self.engine.send_at_once(guard, context, dest as i32, tag, &buffer) {
             return Ok(());
         }
+        self.isend_in_mode(guard, context, (dest, tag), buffer, Mode::Standard)
+    }
+
+    /// Starts a send to (rank, tag) in a mode.
+    pub fn isend_in_mode(
+        &mut self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        (dest, tag): (u32, i32),
+        buffer: SendBuf<'b>,
+        mode: Mode,
+    ) -> Result<()> {
         // SAFETY: the request ends before `self`, which ends before the borrow `'b` of the buffer, as `new` demands.
         let buffer = unsafe { buffer.detach() };
-        let request = self.engine.isend(guard, context, dest as i32, tag, buffer, Mode::Standard)?;
+        let request = self.engine.isend(guard, context, dest as i32, tag, buffer, mode)?;
         self.add(request, None);
         Ok(())
     }

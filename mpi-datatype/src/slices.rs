@@ -59,7 +59,7 @@ impl<'a> RecvBuf<'a> {
     }
 }
 
-fn fits(room: usize, count: u64, datatype: &Datatype) -> bool {
+pub(crate) fn fits(room: usize, count: u64, datatype: &Datatype) -> bool {
     let span = datatype.span(count);
     span == 0
         || datatype.true_lower_bound() >= 0

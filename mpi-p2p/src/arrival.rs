@@ -63,7 +63,7 @@ impl Core {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, bytes));
                 self.events.raise_unexpected(instruments, key, bytes);
                 let body = content.keep(&mut self.pool, synchronous);
-                let message = Message { from, bytes, body, token: head.b, arrived };
+                let message = Message { from, returned: false, bytes, body, token: head.b, arrived };
                 context.sides[(head.context & 1) as usize].unexpected.add(key, message, self.settings.list_limit());
             }
         }
@@ -117,7 +117,8 @@ impl Core {
             None => {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, 0));
                 self.events.raise_unexpected(instruments, key, offer.bytes);
-                let message = Message { from, bytes: offer.bytes, body: Body::Offered(offer), token: head.b, arrived };
+                let body = Body::Offered(offer);
+                let message = Message { from, returned: false, bytes: offer.bytes, body, token: head.b, arrived };
                 context.sides[(head.context & 1) as usize].unexpected.add(key, message, self.settings.list_limit());
             }
         }

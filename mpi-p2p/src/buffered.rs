@@ -40,6 +40,8 @@ pub(crate) struct Buffered {
 struct Buffer {
     attached: Attached,
     in_use: u64,
+    /// Messages up to this number used a buffer that the owner had before.
+    since: u64,
 }
 
 #[derive(Debug)]
@@ -86,7 +88,7 @@ impl Buffered {
             let rule = format!("{} has a buffer for buffered sends already", owner.names().0);
             return Err(Error::new(MPI_ERR_BUFFER, rule).hint("Detach it first."));
         }
-        self.buffers.insert(owner, Buffer { attached, in_use: 0 });
+        self.buffers.insert(owner, Buffer { attached, in_use: 0, since: self.messages });
         Ok(())
     }
 
@@ -144,7 +146,7 @@ impl Buffered {
 
     fn left(&mut self, request: Handle) -> Vec<Handle> {
         let Some(Pending { owner, bytes, number }) = self.pending.remove(&request) else { return Vec::new() };
-        if let Some(buffer) = self.buffers.get_mut(&owner) {
+        if let Some(buffer) = self.buffers.get_mut(&owner).filter(|buffer| number > buffer.since) {
             buffer.in_use -= bytes;
         }
         for flush in self.flushes.iter_mut().filter(|flush| flush.owner == owner && number < flush.before) {
@@ -201,6 +203,20 @@ mod tests {
         assert!(all.choose(0, None, u64::MAX).is_err());
         assert!(all.finished(Handle(9)).is_empty() && all.finished(Handle(1)).is_empty());
         assert!(all.choose(0, None, 136).is_ok() && all.choose(0, None, 137).is_err());
+    }
+
+    #[test]
+    fn messages_of_a_removed_buffer_do_not_count_in_the_next_one() {
+        let mut all = Buffered::default();
+        all.attach(BufferOwner::Process, buffer(200)).expect("the first one");
+        all.started(BufferOwner::Process, Handle(1), 100);
+        all.detach(BufferOwner::Process).expect("attached");
+        all.attach(BufferOwner::Process, buffer(200)).expect("none is there");
+        all.started(BufferOwner::Process, Handle(2), 50);
+        all.finished(Handle(1));
+        assert!(all.choose(0, None, 22).is_ok() && all.choose(0, None, 23).is_err());
+        all.finished(Handle(2));
+        assert!(all.is_idle(BufferOwner::Process) && all.choose(0, None, 136).is_ok());
     }
 
     #[test]

@@ -115,6 +115,8 @@ pub(crate) struct Core {
 #[derive(Debug)]
 pub(crate) struct MatchedMessage {
     pub message: Message,
+    /// Its place in the order of the messages of its context.
+    pub stamp: u64,
     pub key: Key,
     pub context: u32,
 }

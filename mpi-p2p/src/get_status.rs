@@ -3,12 +3,14 @@
 //! A null or inactive request counts as complete with an empty status where all are meant, and is passed over where any
 //! or some are.
 //! Invariant: a call here completes, frees and starts no request. Callbacks of the program run with no lock held.
-//! Not here: waits and tests (`complete`).
+//! Not here: waits and tests that complete requests (`complete`).
 
 use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, Kind, Status};
 use mpi_errors::Result;
 
+use crate::awaited::Awaited;
+use crate::core::Core;
 use crate::engine::Engine;
 use crate::request::no_such_request;
 
@@ -112,6 +114,45 @@ impl Engine {
         Ok(Some(complete))
     }
 
+    /// Waits until at least one of several requests is complete, and returns the indices of all that are; empty when there
+    /// are none. The requests stay as they are. An inactive or null request counts as complete. Errors:
+    /// `MPI_ERR_REQUEST`.
+    pub fn await_some(&self, guard: Guard<'_>, requests: &[Handle]) -> Result<Vec<usize>> {
+        self.check_all(&guard, requests)?;
+        if requests.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.block(guard, Awaited::Any(requests), |state| {
+            let complete = (0..requests.len()).filter(|index| state.core.is_over(requests[*index]));
+            Some(complete.collect::<Vec<_>>()).filter(|complete| !complete.is_empty())
+        })
+    }
+
+    /// As [`Engine::await_some`], without waiting.
+    pub fn complete_requests(&self, guard: &mut Guard<'_>, requests: &[Handle]) -> Result<Vec<usize>> {
+        self.check_all(guard, requests)?;
+        self.advance(guard)?;
+        let core = &mut self.state.get_mut(guard).core;
+        let complete: Vec<usize> = (0..requests.len()).filter(|index| core.is_over(requests[*index])).collect();
+        if complete.is_empty() && !requests.is_empty() {
+            self.failed_test(guard);
+        }
+        Ok(complete)
+    }
+
+    /// Waits until all of several requests are complete. The requests stay as they are. Errors: as
+    /// [`Engine::await_some`].
+    pub fn await_all(&self, guard: Guard<'_>, requests: &[Handle]) -> Result<()> {
+        self.check_all(&guard, requests)?;
+        let mut next = 0;
+        self.block(guard, Awaited::All(requests), |state| {
+            while next < requests.len() && state.core.is_over(requests[next]) {
+                next += 1;
+            }
+            (next == requests.len()).then_some(())
+        })
+    }
+
     fn is_active(&self, guard: &Guard<'_>, request: Handle) -> bool {
         request != NULL && !self.state.get(guard).core.is_inactive(request)
     }
@@ -123,5 +164,12 @@ impl Engine {
             Some(status) if request.is(Kind::Recipe) => self.queried(guard, request, status).map(Some),
             status => Ok(status),
         }
+    }
+}
+
+impl Core {
+    /// Whether a request is complete, inactive, null, or gone because another thread has completed it.
+    fn is_over(&mut self, request: Handle) -> bool {
+        request == NULL || self.is_inactive(request) || !matches!(self.status_if_done(request), Some(None))
     }
 }

@@ -157,7 +157,36 @@ impl<M> Unexpected<M> {
     #[inline]
     pub fn add(&mut self, key: Key, message: M, limit: usize) {
         self.next_stamp += 1;
-        let slot = self.queue.push(key, self.next_stamp, ());
+        self.add_stamped(key, self.next_stamp, message, limit);
+    }
+
+    /// Adds a message that was taken out to the place that its stamp has in the order of all.
+    #[cold]
+    pub fn put_back(&mut self, key: Key, stamp: u64, message: M, limit: usize) {
+        let mut waiting: Vec<u32> =
+            (0..self.slots.len() as u32).filter(|slot| self.slots[*slot as usize].message.is_some()).collect();
+        waiting.sort_unstable_by_key(|slot| self.stamp(*slot));
+        let mut all = Vec::with_capacity(waiting.len() + 1);
+        for slot in waiting {
+            let stamp = self.stamp(slot);
+            let (key, message) = self.take(slot);
+            all.push((stamp, key, message));
+        }
+        let place = all.partition_point(|(other, ..)| *other < stamp);
+        all.insert(place, (stamp, key, message));
+        for (stamp, key, message) in all {
+            self.add_stamped(key, stamp, message, limit);
+        }
+    }
+
+    /// The place of the message in a slot that `find` returned in the order of all.
+    pub fn stamp(&self, slot: u32) -> u64 {
+        self.queue.chains.stamp(slot)
+    }
+
+    #[inline]
+    fn add_stamped(&mut self, key: Key, stamp: u64, message: M, limit: usize) {
+        let slot = self.queue.push(key, stamp, ());
         match self.slots.get_mut(slot as usize) {
             Some(stored) => stored.message = Some(message),
             None => self.slots.push(Stored { wild: [0; 3], message: Some(message) }),

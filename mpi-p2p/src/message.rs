@@ -17,6 +17,8 @@ const INLINE: usize = 48;
 pub(crate) struct Message {
     /// World rank of the sender.
     pub from: u32,
+    /// A matched probe took it and the program returned it: it is counted as received already.
+    pub returned: bool,
     /// Size of the whole message in bytes.
     pub bytes: u64,
     pub body: Body,

@@ -11,11 +11,12 @@ use std::ops::Range;
 
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_REQUEST};
 use mpi_core::{Guard, Handle, Status};
-use mpi_datatype::{Element, RecvBuf, SendBuf};
+use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::engine::Engine;
 use crate::request::Mode;
+use crate::selection::{selected_to_receive, selected_to_send};
 
 /// A persistent operation with its data. A receive is dropped safely at any time; a send that is dropped while it is
 /// active goes on.
@@ -48,33 +49,38 @@ impl<T: Element> fmt::Debug for OwnedOperation<T> {
 }
 
 impl<T: Element> OwnedOperation<T> {
-    /// A persistent send of these data. Errors: as [`Engine::send_init`].
+    /// A persistent send of these data, or of the elements of them that a layout selects. Errors: as [`Engine::send_init`],
+    /// and `MPI_ERR_BUFFER` for a layout that reaches out of the data.
     pub fn send(
         engine: &'static Engine,
         guard: &mut Guard<'_>,
         context: u32,
         (dest, tag): (i32, i32),
         data: Vec<T>,
+        layout: Option<&Datatype>,
+        mode: Mode,
     ) -> Result<OwnedOperation<T>> {
         OwnedOperation::new(engine, (dest, tag), data, (None, false), |memory| {
             // SAFETY: the data stay until the request is freed and its last operation is complete.
             let buffer = unsafe { send_buffer(memory) };
-            engine.send_init(guard, context, dest, tag, buffer, Mode::Standard)
+            engine.send_init(guard, context, dest, tag, selected_to_send(buffer, layout)?, mode)
         })
     }
 
-    /// A persistent receive into these data. Errors: as [`Engine::recv_init`].
+    /// A persistent receive into these data, or into the elements of them that a layout selects. Errors: as
+    /// [`Engine::recv_init`], and `MPI_ERR_BUFFER` for a layout that reaches out of the data or overlaps itself.
     pub fn receive(
         engine: &'static Engine,
         guard: &mut Guard<'_>,
         context: u32,
         (source, tag): (i32, i32),
         data: Vec<T>,
+        layout: Option<&Datatype>,
     ) -> Result<OwnedOperation<T>> {
         OwnedOperation::new(engine, (source, tag), data, (None, true), |memory| {
             // SAFETY: as in `send`.
             let buffer = unsafe { receive_buffer(memory) };
-            engine.recv_init(guard, context, source, tag, buffer)
+            engine.recv_init(guard, context, source, tag, selected_to_receive(buffer, layout)?)
         })
     }
 
@@ -168,6 +174,16 @@ impl<T: Element> OwnedOperation<T> {
         let completion = self.engine.wait(guard, self.request)?;
         self.active = false;
         completion.error.map_or(Ok(completion.status), Err)
+    }
+
+    /// Whether [`OwnedOperation::wait`] does not wait. Errors: as [`Engine::test`].
+    pub fn is_complete(&self, guard: &mut Guard<'_>) -> Result<bool> {
+        Ok(!self.active || self.engine.request_get_status(guard, self.request)?.is_some())
+    }
+
+    /// The request while the operation is active.
+    pub fn request(&self) -> Option<Handle> {
+        self.active.then_some(self.request)
     }
 
     /// The data; `None` while the operation is active.

@@ -66,6 +66,11 @@ impl<T: Element> OwnedExchange<T> {
         Ok(self.engine.request_get_status(guard, request)?.is_some())
     }
 
+    /// The request while the operations are under way.
+    pub fn request(&self) -> Option<Handle> {
+        self.request
+    }
+
     /// The room of the receive, once both are complete.
     fn take(&mut self) -> Vec<T> {
         let received = std::mem::replace(&mut self.data[1], Box::into_raw(Box::default()));

@@ -7,12 +7,14 @@
 
 use std::fmt;
 
+use mpi_core::abi::MPI_ERR_REQUEST;
 use mpi_core::{Guard, Handle, Status};
-use mpi_datatype::{Element, RecvBuf, SendBuf};
-use mpi_errors::Result;
+use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
 
 use crate::engine::Engine;
 use crate::request::{Completion, Mode};
+use crate::selection::{selected_to_receive, selected_to_send};
 
 /// An operation that is under way, with its data.
 pub struct OwnedMessage<T: Element> {
@@ -36,34 +38,54 @@ unsafe impl<T: Element + Send> Send for OwnedMessage<T> {}
 unsafe impl<T: Element + Sync> Sync for OwnedMessage<T> {}
 
 impl<T: Element> OwnedMessage<T> {
-    /// Starts to send `data` to (rank, tag). Errors: as [`Engine::isend`].
+    /// Starts to send `data`, or the elements of it that a layout selects, to (rank, tag). Errors: as [`Engine::isend`], and
+    /// `MPI_ERR_BUFFER` for a layout that reaches out of the data.
     pub fn send(
         engine: &'static Engine,
         guard: &mut Guard<'_>,
         context: u32,
         (dest, tag): (i32, i32),
         data: Vec<T>,
+        layout: Option<&Datatype>,
         mode: Mode,
     ) -> Result<OwnedMessage<T>> {
         OwnedMessage::new(engine, false, data, |memory| {
             // SAFETY: the data stay as they are until the operation is complete.
             let buffer = unsafe { SendBuf::from_slice(&*memory).detach() };
-            engine.isend(guard, context, dest, tag, buffer, mode)
+            engine.isend(guard, context, dest, tag, selected_to_send(buffer, layout)?, mode)
         })
     }
 
-    /// Starts to receive into `room` from (rank, tag). Errors: as [`Engine::irecv`].
+    /// Starts to receive into `room`, or into the elements of it that a layout selects, from (rank, tag). Errors: as
+    /// [`Engine::irecv`], and `MPI_ERR_BUFFER` for a layout that reaches out of the room or overlaps itself.
     pub fn receive(
         engine: &'static Engine,
         guard: &mut Guard<'_>,
         context: u32,
         (source, tag): (i32, i32),
         room: Vec<T>,
+        layout: Option<&Datatype>,
     ) -> Result<OwnedMessage<T>> {
         OwnedMessage::new(engine, true, room, |memory| {
             // SAFETY: used by no other owner, and dropped only when the operation is complete.
             let buffer = unsafe { RecvBuf::from_slice(&mut *memory).detach() };
-            engine.irecv(guard, context, source, tag, buffer)
+            engine.irecv(guard, context, source, tag, selected_to_receive(buffer, layout)?)
+        })
+    }
+
+    /// Starts to receive the message that a matched probe took into `room`. Errors: as [`Engine::imrecv`], and
+    /// `MPI_ERR_REQUEST` when `message` names none.
+    pub fn receive_matched(
+        engine: &'static Engine,
+        guard: &mut Guard<'_>,
+        message: Handle,
+        room: Vec<T>,
+    ) -> Result<OwnedMessage<T>> {
+        OwnedMessage::new(engine, true, room, |memory| {
+            // SAFETY: as in `receive`.
+            let buffer = unsafe { RecvBuf::from_slice(&mut *memory).detach() };
+            let started = engine.imrecv(guard, message, buffer)?;
+            started.ok_or_else(|| Error::new(MPI_ERR_REQUEST, "the message was received before"))
         })
     }
 
@@ -97,11 +119,28 @@ impl<T: Element> OwnedMessage<T> {
         }
     }
 
+    /// Cancels a receive and waits until it is over: `None` if it was cancelled, otherwise as [`OwnedMessage::wait`].
+    pub fn cancel(self, mut guard: Guard<'_>) -> Result<Option<(Vec<T>, Status)>> {
+        if let State::UnderWay(request) = self.state {
+            self.engine.cancel(&mut guard, request)?;
+        }
+        let (data, status) = self.wait(guard)?;
+        Ok((!status.cancelled()).then_some((data, status)))
+    }
+
     /// Whether it is complete, so that [`OwnedMessage::wait`] does not wait. Errors: as [`Engine::test`].
     pub fn is_complete(&self, guard: &mut Guard<'_>) -> Result<bool> {
         match self.state {
             State::UnderWay(request) => Ok(self.engine.request_get_status(guard, request)?.is_some()),
             _ => Ok(true),
+        }
+    }
+
+    /// The request while the operation is under way.
+    pub fn request(&self) -> Option<Handle> {
+        match self.state {
+            State::UnderWay(request) => Some(request),
+            _ => None,
         }
     }
 

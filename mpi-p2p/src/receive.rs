@@ -234,9 +234,10 @@ impl State {
         let (limit, unexpected) =
             (core.settings.list_limit(), &mut context.sides[(context_id & 1) as usize].unexpected);
         let (Some(slot), _) = unexpected.find(Key { source, tag }, limit) else { return Ok(None) };
+        let stamp = unexpected.stamp(slot);
         let (key, message) = core.take_unexpected(context_id, slot);
         let status = Status::new(key.source, key.tag, message.bytes);
-        let held = MatchedMessage { message, key, context: context_id };
+        let held = MatchedMessage { message, stamp, key, context: context_id };
         let handle = core.held.insert(held).map_err(|_| too_many_requests())?;
         core.instruments.messages_held.raise(1);
         Ok(Some((handle, status)))
@@ -347,6 +348,8 @@ struct Taken {
     bytes: u64,
     /// Its data was in this process, not with the sender.
     held: bool,
+    /// It is counted as received.
+    counted: bool,
     arrived: u64,
 }
 
@@ -354,12 +357,12 @@ impl Taken {
     #[inline]
     fn of(message: &Message) -> Taken {
         let held = !matches!(message.body, Body::Offered(_));
-        Taken { bytes: message.bytes, held, arrived: message.arrived }
+        Taken { bytes: message.bytes, held, counted: message.returned, arrived: message.arrived }
     }
 
     #[inline]
     fn count(self, context: &Context, id: u32, key: Key, engine: &EngineInstruments, events: &MessageEvents) {
-        let Taken { bytes, held, arrived } = self;
+        let Taken { bytes, held, counted, arrived } = self;
         if user_side(id) {
             let instruments = context.spec.instruments;
             instruments.umq_length.lower(1);
@@ -370,9 +373,12 @@ impl Taken {
                 instruments.time_unexpected.add_ns(mpi_t::now_ns().saturating_sub(arrived));
             }
         }
-        context.count_received(id, key.source, bytes);
+        if !counted {
+            context.count_received(id, key.source, bytes);
+        }
         events.raise_matched(user_side(id).then_some(context.spec.instruments.block), key, bytes);
         match held {
+            _ if counted => {}
             false => engine.rendezvous_received.incr(),
             true => engine.eager_received.incr(),
         }

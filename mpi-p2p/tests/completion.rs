@@ -82,3 +82,30 @@ fn a_blocking_receive_that_is_truncated_reports_source_tag_and_bytes() {
         }
     });
 }
+
+#[test]
+fn requests_that_are_awaited_stay_as_they_are() {
+    run(2, |rank| {
+        let engine = &rank.engine;
+        if rank.me() == 0 {
+            rank.recv(1, 9, &mut []).expect("fits");
+            (0..2).for_each(|tag| rank.send(1, tag, &[7; 8], Mode::Standard));
+            return;
+        }
+        let mut inboxes = [[0u8; 8]; 3];
+        let [first, second, never] = &mut inboxes;
+        let requests = [rank.irecv(0, 2, never), rank.irecv(0, 1, first), rank.irecv(0, 0, second)];
+        assert!(engine.complete_requests(&mut engine.lock(), &requests).expect("known").is_empty());
+        rank.send(0, 9, &[], Mode::Standard);
+        assert!(engine.await_some(engine.lock(), &[]).expect("none").is_empty());
+        assert!(!engine.await_some(engine.lock(), &requests).expect("known").contains(&0));
+        engine.await_all(engine.lock(), &requests[1..]).expect("known");
+        assert_eq!(engine.complete_requests(&mut engine.lock(), &requests).expect("known"), [1, 2]);
+        for request in &requests[1..] {
+            assert_eq!(engine.wait(engine.lock(), *request).expect("still there").status.bytes(), 8);
+        }
+        assert!(engine.await_all(engine.lock(), &requests[1..2]).is_err(), "it is gone");
+        engine.cancel(&mut engine.lock(), requests[0]).expect("known");
+        assert!(engine.wait(engine.lock(), requests[0]).expect("known").status.cancelled());
+    });
+}

@@ -5,8 +5,9 @@ mod common;
 use std::sync::Arc;
 
 use common::{CONTEXT, Rank, run_multiple};
-use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_COUNT};
-use mpi_p2p::{Engine, OwnedOperation};
+use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_ERR_COUNT};
+use mpi_datatype::{Datatype, Element, Form};
+use mpi_p2p::{Engine, Mode, OwnedMessage, OwnedOperation};
 
 /// The engine of a rank, which exists as long as the process.
 fn engine(rank: &Arc<Rank>) -> &'static Engine {
@@ -18,8 +19,10 @@ fn data_are_accessible_between_two_operations_alone() {
     run_multiple(1, |rank: Arc<Rank>| {
         let engine = engine(&rank);
         let lock = || engine.lock();
-        let mut send = OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4]).expect("made");
-        let mut receive = OwnedOperation::receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4]).expect("made");
+        let mut send = OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4], None, Mode::Standard)
+            .expect("made");
+        let mut receive =
+            OwnedOperation::receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4], None).expect("made");
         for round in 1..4u32 {
             send.data_mut().expect("inactive").fill(round);
             receive.start(&mut lock()).expect("inactive");
@@ -68,10 +71,13 @@ fn operations_are_dropped_at_any_time() {
     run_multiple(1, |rank: Arc<Rank>| {
         let engine = engine(&rank);
         let lock = || engine.lock();
-        let mut receive = OwnedOperation::receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4]).expect("made");
+        let mut receive =
+            OwnedOperation::receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4], None).expect("made");
         receive.start(&mut lock()).expect("inactive");
         drop(receive);
-        let mut send = OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 2), vec![7u8; 200_000]).expect("made");
+        let mut send =
+            OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 2), vec![7u8; 200_000], None, Mode::Standard)
+                .expect("made");
         send.start(&mut lock()).expect("inactive");
         drop(send);
         let mut inbox = vec![0u8; 200_000];
@@ -81,5 +87,38 @@ fn operations_are_dropped_at_any_time() {
             OwnedOperation::partitioned_send(engine, &mut lock(), CONTEXT, (0, 3), vec![7u8; 4], 2).expect("made");
         parts.start(&mut lock()).expect("inactive");
         drop(parts);
+    });
+}
+
+#[test]
+fn a_layout_selects_what_is_sent_and_where_it_is_received() {
+    run_multiple(1, |rank: Arc<Rank>| {
+        let engine = engine(&rank);
+        let lock = || engine.lock();
+        let every_second = Datatype::vector(3, 1, 2, u16::datatype(), Form::Large).expect("small").committed();
+        let to = (0, 1);
+        for length in [0, 4] {
+            let data = vec![0u16; length];
+            let send =
+                OwnedOperation::send(engine, &mut lock(), CONTEXT, to, data, Some(&every_second), Mode::Standard);
+            assert_eq!(send.expect_err("too short").class(), MPI_ERR_BUFFER);
+            let data = vec![0u16; length];
+            let receive = OwnedMessage::receive(engine, &mut lock(), CONTEXT, to, data, Some(&every_second));
+            assert_eq!(receive.expect_err("too short").class(), MPI_ERR_BUFFER);
+        }
+        let data = vec![1u16, 2, 3, 4, 5];
+        let mut send =
+            OwnedOperation::send(engine, &mut lock(), CONTEXT, to, data, Some(&every_second), Mode::Standard)
+                .expect("made");
+        let mut receive = OwnedOperation::receive(engine, &mut lock(), CONTEXT, to, vec![9u16; 6], Some(&every_second))
+            .expect("made");
+        for round in 0..3 {
+            send.data_mut().expect("inactive")[2] = round;
+            receive.start(&mut lock()).expect("inactive");
+            send.start(&mut lock()).expect("inactive");
+            send.wait(lock()).expect("sent");
+            assert_eq!(receive.wait(lock()).expect("received").bytes(), 6);
+            assert_eq!(receive.data(), Some(&[1, 9, round, 9, 5, 9][..]));
+        }
     });
 }

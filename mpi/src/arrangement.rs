@@ -3,88 +3,12 @@
 //! Invariant: lengths and roots are checked as far as one process can see them.
 //! Not here: what is done with the operation (`varying`, `started`).
 
-use std::sync::Arc;
+use mpi_coll::{Blocks, CollOp, Root};
+use mpi_core::abi::{MPI_ERR_COUNT, MPI_PROC_NULL, MPI_ROOT};
+use mpi_datatype::Placed;
 
-use mpi_coll::{Blocks, CollOp, Op, Root};
-use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_OP};
-use mpi_core::functions;
-use mpi_datatype::Element;
-use mpi_env::Process;
-
-use crate::communicator::EndOnPanic;
 use crate::threads::ThreadUse;
-use crate::{Communicator, Error, Operation, Result};
-
-/// How values are combined: by an [`Operation`] or by a function of the program.
-///
-/// ```no_run
-/// # fn work(world: &mpi::World) -> mpi::Result<()> {
-/// // Each process has a function x -> slope * x + offset; the first one is applied first.
-/// let composition = mpi::Combine::by(|f: [f64; 2], g| [g[0] * f[0], g[0] * f[1] + g[1]]);
-/// let doubled = world.scan(&[[2.0, 1.0]], composition)?;
-/// assert_eq!(doubled[0][0], f64::from(world.rank() + 1).exp2());
-/// # Ok(())
-/// # }
-/// ```
-pub struct Combine<T: Element>(How<T>);
-
-enum How<T> {
-    Named(Operation),
-    Function(Arc<dyn Fn(T, T) -> T + Send + Sync>),
-}
-
-impl<T: Element> Combine<T> {
-    /// By a function, which is called with values of lower and of higher ranks. It must be associative, and the same in
-    /// all processes. A panic of it ends the job.
-    pub fn by(combine: impl Fn(T, T) -> T + Send + Sync + 'static) -> Combine<T> {
-        Combine(How::Function(Arc::new(combine)))
-    }
-
-    /// The operation of the library. Errors: `MPI_ERR_OP` when it is not defined on the type.
-    pub(crate) fn op(&self, process: &'static Process) -> Result<Op> {
-        let op = match &self.0 {
-            How::Named(operation) => {
-                let op = Op::predefined(operation.handle()).cloned();
-                op.ok_or_else(|| Error::new(MPI_ERR_OP, "the operation is not in this build"))?
-            }
-            How::Function(combine) => {
-                let combine = combine.clone();
-                Op::of_elements(move |lower: T, higher: T| {
-                    let end_on_panic = EndOnPanic(process);
-                    let combined = combine(lower, higher);
-                    drop(end_on_panic);
-                    combined
-                })
-            }
-        };
-        op.on(T::datatype(), T::HANDLE)?;
-        Ok(op)
-    }
-}
-
-impl<T: Element> From<Operation> for Combine<T> {
-    fn from(operation: Operation) -> Combine<T> {
-        Combine(How::Named(operation))
-    }
-}
-
-impl<T: Element> Clone for Combine<T> {
-    fn clone(&self) -> Combine<T> {
-        Combine(match &self.0 {
-            How::Named(operation) => How::Named(*operation),
-            How::Function(combine) => How::Function(combine.clone()),
-        })
-    }
-}
-
-impl<T: Element> std::fmt::Debug for Combine<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.0 {
-            How::Named(operation) => operation.fmt(f),
-            How::Function(_) => f.write_str("a function"),
-        }
-    }
-}
+use crate::{Communicator, Error, Result};
 
 /// A collective operation with what its arguments are beside the data.
 #[derive(Debug, Clone)]
@@ -105,10 +29,12 @@ pub(crate) enum Kind {
     AllGatherVarying(Vec<usize>),
     AllToAll,
     AllToAllVarying(Vec<usize>, Vec<usize>),
+    AllToAllBlocks(Vec<Placed>, Vec<Placed>),
     NeighborAllGather,
     NeighborAllGatherVarying(Vec<usize>),
     NeighborAllToAll,
     NeighborAllToAllVarying(Vec<usize>, Vec<usize>),
+    NeighborAllToAllBlocks(Vec<Placed>, Vec<Placed>),
 }
 
 /// The buffers of an operation.
@@ -116,10 +42,10 @@ pub(crate) enum Kind {
 pub(crate) struct Arrangement {
     pub which: CollOp,
     /// The root, if it has one.
-    pub root: Option<u32>,
+    pub root: Option<Root>,
     pub send: Blocks,
     pub receive: Blocks,
-    /// Elements that are received.
+    /// Elements that are received; 0 for blocks, whose memory the caller passes.
     pub received: usize,
     /// Whether the data are in the receive buffer.
     pub in_receive: bool,
@@ -130,47 +56,45 @@ pub(crate) struct Arrangement {
 impl Arrangement {
     /// Rank of the root as the flight recorder has it.
     pub fn peer(&self) -> i32 {
-        self.root.map_or(-1, |root| root as i32)
+        match self.root {
+            None => -1,
+            Some(Root::Rank(root)) => root as i32,
+            Some(Root::Here) => MPI_ROOT,
+            Some(Root::Elsewhere) => MPI_PROC_NULL,
+        }
     }
 
     pub fn root(&self) -> Root {
-        Root::Rank(self.root.unwrap_or(0))
+        self.root.unwrap_or(Root::Rank(0))
     }
 }
 
 impl Kind {
-    /// The operation, and its functions that do not block and that are persistent.
-    pub fn functions(&self) -> (CollOp, [u16; 2]) {
-        use functions::*;
+    /// The operation.
+    pub fn which(&self) -> CollOp {
         match self {
-            Kind::Barrier => (CollOp::Barrier, [MPI_IBARRIER, MPI_BARRIER_INIT]),
-            Kind::Broadcast(_) => (CollOp::Bcast, [MPI_IBCAST, MPI_BCAST_INIT]),
-            Kind::Reduce(_) => (CollOp::Reduce, [MPI_IREDUCE, MPI_REDUCE_INIT]),
-            Kind::AllReduce => (CollOp::Allreduce, [MPI_IALLREDUCE, MPI_ALLREDUCE_INIT]),
-            Kind::Scan => (CollOp::Scan, [MPI_ISCAN, MPI_SCAN_INIT]),
-            Kind::ExclusiveScan => (CollOp::Exscan, [MPI_IEXSCAN, MPI_EXSCAN_INIT]),
-            Kind::ReduceScatter => {
-                (CollOp::ReduceScatterBlock, [MPI_IREDUCE_SCATTER_BLOCK, MPI_REDUCE_SCATTER_BLOCK_INIT])
-            }
-            Kind::ReduceScatterVarying(_) => (CollOp::ReduceScatter, [MPI_IREDUCE_SCATTER, MPI_REDUCE_SCATTER_INIT]),
-            Kind::Gather(_) => (CollOp::Gather, [MPI_IGATHER, MPI_GATHER_INIT]),
-            Kind::GatherVarying(..) => (CollOp::Gatherv, [MPI_IGATHERV, MPI_GATHERV_INIT]),
-            Kind::Scatter(..) => (CollOp::Scatter, [MPI_ISCATTER, MPI_SCATTER_INIT]),
-            Kind::ScatterVarying(..) => (CollOp::Scatterv, [MPI_ISCATTERV, MPI_SCATTERV_INIT]),
-            Kind::AllGather => (CollOp::Allgather, [MPI_IALLGATHER, MPI_ALLGATHER_INIT]),
-            Kind::AllGatherVarying(_) => (CollOp::Allgatherv, [MPI_IALLGATHERV, MPI_ALLGATHERV_INIT]),
-            Kind::AllToAll => (CollOp::Alltoall, [MPI_IALLTOALL, MPI_ALLTOALL_INIT]),
-            Kind::AllToAllVarying(..) => (CollOp::Alltoallv, [MPI_IALLTOALLV, MPI_ALLTOALLV_INIT]),
-            Kind::NeighborAllGather => {
-                (CollOp::NeighborAllgather, [MPI_INEIGHBOR_ALLGATHER, MPI_NEIGHBOR_ALLGATHER_INIT])
-            }
-            Kind::NeighborAllGatherVarying(_) => {
-                (CollOp::NeighborAllgatherv, [MPI_INEIGHBOR_ALLGATHERV, MPI_NEIGHBOR_ALLGATHERV_INIT])
-            }
-            Kind::NeighborAllToAll => (CollOp::NeighborAlltoall, [MPI_INEIGHBOR_ALLTOALL, MPI_NEIGHBOR_ALLTOALL_INIT]),
-            Kind::NeighborAllToAllVarying(..) => {
-                (CollOp::NeighborAlltoallv, [MPI_INEIGHBOR_ALLTOALLV, MPI_NEIGHBOR_ALLTOALLV_INIT])
-            }
+            Kind::Barrier => CollOp::Barrier,
+            Kind::Broadcast(_) => CollOp::Bcast,
+            Kind::Reduce(_) => CollOp::Reduce,
+            Kind::AllReduce => CollOp::Allreduce,
+            Kind::Scan => CollOp::Scan,
+            Kind::ExclusiveScan => CollOp::Exscan,
+            Kind::ReduceScatter => CollOp::ReduceScatterBlock,
+            Kind::ReduceScatterVarying(_) => CollOp::ReduceScatter,
+            Kind::Gather(_) => CollOp::Gather,
+            Kind::GatherVarying(..) => CollOp::Gatherv,
+            Kind::Scatter(..) => CollOp::Scatter,
+            Kind::ScatterVarying(..) => CollOp::Scatterv,
+            Kind::AllGather => CollOp::Allgather,
+            Kind::AllGatherVarying(_) => CollOp::Allgatherv,
+            Kind::AllToAll => CollOp::Alltoall,
+            Kind::AllToAllVarying(..) => CollOp::Alltoallv,
+            Kind::AllToAllBlocks(..) => CollOp::Alltoallw,
+            Kind::NeighborAllGather => CollOp::NeighborAllgather,
+            Kind::NeighborAllGatherVarying(_) => CollOp::NeighborAllgatherv,
+            Kind::NeighborAllToAll => CollOp::NeighborAlltoall,
+            Kind::NeighborAllToAllVarying(..) => CollOp::NeighborAlltoallv,
+            Kind::NeighborAllToAllBlocks(..) => CollOp::NeighborAlltoallw,
         }
     }
 
@@ -260,6 +184,13 @@ impl Kind {
                 check_own("send_counts", sends[rank], receives[rank])?;
                 (Blocks::Each(sends.clone()), (Blocks::Each(receives.clone()), sum(receives)))
             }
+            Kind::AllToAllBlocks(sends, receives) => {
+                check_lengths("sends", sends, size, "process")?;
+                check_lengths("receives", receives, size, "process")?;
+                let bytes = |block: &Placed| block.count.saturating_mul(block.datatype.size()) as usize;
+                check_own("bytes of sends", bytes(&sends[rank]), bytes(&receives[rank]))?;
+                (Blocks::Placed(sends.clone()), (Blocks::Placed(receives.clone()), 0))
+            }
             Kind::NeighborAllGather => {
                 let sources = comm.comm.neighborhood()?.0.len();
                 (one, (Blocks::Equal(sources as u32), length * sources))
@@ -281,17 +212,24 @@ impl Kind {
                 check_sum("data.len()", length, sends)?;
                 (Blocks::Each(sends.clone()), (Blocks::Each(receives.clone()), sum(receives)))
             }
+            Kind::NeighborAllToAllBlocks(sends, receives) => {
+                let (sources, destinations) = comm.comm.neighborhood()?;
+                check_lengths("sends", sends, destinations.len(), "destination")?;
+                check_lengths("receives", receives, sources.len(), "source")?;
+                (Blocks::Placed(sends.clone()), (Blocks::Placed(receives.clone()), 0))
+            }
         };
-        Ok(Arrangement { which: self.functions().0, root, send, receive, received, in_receive, counts })
+        let root = root.map(Root::Rank);
+        Ok(Arrangement { which: self.which(), root, send, receive, received, in_receive, counts })
     }
 }
 
-fn sum(lengths: &[usize]) -> usize {
+pub(crate) fn sum(lengths: &[usize]) -> usize {
     lengths.iter().fold(0, |sum, length| sum.saturating_add(*length))
 }
 
 /// The elements of each of so many equal parts; 0 for no parts of no elements.
-fn equal_part(name: &'static str, length: usize, parts: usize) -> Result<usize> {
+pub(crate) fn equal_part(name: &'static str, length: usize, parts: usize) -> Result<usize> {
     let is_whole = if parts == 0 { length == 0 } else { length.is_multiple_of(parts) };
     match is_whole {
         true => Ok(length.checked_div(parts).unwrap_or(0)),
@@ -303,12 +241,12 @@ fn equal_part(name: &'static str, length: usize, parts: usize) -> Result<usize> 
 }
 
 #[cold]
-fn not_equal(name: &'static str, length: usize, each: usize, size: usize) -> Error {
+pub(crate) fn not_equal(name: &'static str, length: usize, each: usize, size: usize) -> Error {
     let rule = format!("each of {} gets {}", mpi_errors::processes(size as u32), mpi_errors::counted(each, "element"));
     Error::new(MPI_ERR_COUNT, rule).arg(name, &length)
 }
 
-fn check_lengths(name: &'static str, lengths: &[usize], expected: usize, what: &'static str) -> Result<()> {
+pub(crate) fn check_lengths<L>(name: &'static str, lengths: &[L], expected: usize, what: &'static str) -> Result<()> {
     if lengths.len() == expected {
         return Ok(());
     }
@@ -316,7 +254,7 @@ fn check_lengths(name: &'static str, lengths: &[usize], expected: usize, what: &
     Err(Error::new(MPI_ERR_COUNT, rule).arg(name, &format_args!("a list of {}", lengths.len())))
 }
 
-fn check_sum(name: &'static str, length: usize, lengths: &[usize]) -> Result<()> {
+pub(crate) fn check_sum(name: &'static str, length: usize, lengths: &[usize]) -> Result<()> {
     let all = sum(lengths);
     if length == all {
         return Ok(());
@@ -324,7 +262,7 @@ fn check_sum(name: &'static str, length: usize, lengths: &[usize]) -> Result<()>
     Err(Error::new(MPI_ERR_COUNT, format!("the counts sum up to {all}")).arg(name, &length))
 }
 
-fn check_own(name: &'static str, length: usize, expected: usize) -> Result<()> {
+pub(crate) fn check_own(name: &'static str, length: usize, expected: usize) -> Result<()> {
     if length == expected {
         return Ok(());
     }

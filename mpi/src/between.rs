@@ -7,8 +7,8 @@ use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_ROOT, MPI_PROC_NULL, MPI_ROOT};
 use mpi_core::functions;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 
-use crate::arrangement::Combine;
 use crate::call::CallName;
+use crate::combine::Combine;
 use crate::threads::ThreadUse;
 use crate::{Error, Intercomm, Result};
 

@@ -6,7 +6,9 @@
 //! Not here: the calls themselves (`peer`, `collective`, `file`).
 
 use mpi_core::Guard;
-use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_ROOT, MPI_ERR_TAG, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};
+use mpi_core::abi::{
+    MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_ROOT, MPI_ERR_TAG, MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
+};
 use mpi_env::Process;
 use mpi_errors::classes;
 use mpi_fabric::Mark;
@@ -80,9 +82,20 @@ impl Call {
     }
 }
 
+/// The functions of C that attach a buffer, in the engine's advice.
+const ATTACH: [&str; 2] = ["MPI_Buffer_attach", "_attach_buffer"];
+
 /// The error with advice that names functions of this crate, instead of the class's advice, which names those of C.
 #[cold]
 fn for_rust(error: Error) -> Error {
+    // Advice on the buffers of buffered sends, which the engine gives.
+    if error.class() == MPI_ERR_BUFFER
+        && error.advice().is_some_and(|advice| ATTACH.iter().any(|word| advice.contains(word)))
+    {
+        return error.hint(
+            "Attach a larger buffer: Communicator::attach_buffer, Session::attach_buffer, World::attach_process_buffer.",
+        );
+    }
     if error.advice() != classes::advice(error.class()) {
         return error;
     }

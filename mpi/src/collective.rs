@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use mpi_coll::{Op, Reduction};
 use mpi_core::abi::{
-    MPI_BAND, MPI_BOR, MPI_BXOR, MPI_ERR_COUNT, MPI_ERR_OP, MPI_ERR_ROOT, MPI_LAND, MPI_LOR, MPI_MAX, MPI_MIN,
-    MPI_PROD, MPI_SUM,
+    MPI_BAND, MPI_BOR, MPI_BXOR, MPI_ERR_COUNT, MPI_ERR_OP, MPI_ERR_ROOT, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MAX,
+    MPI_MIN, MPI_PROD, MPI_SUM,
 };
 use mpi_core::functions;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
@@ -50,6 +50,8 @@ pub enum Operation {
     And,
     /// One if any is not zero; whole numbers only.
     Or,
+    /// One if an odd number is not zero; whole numbers only.
+    Xor,
 }
 
 impl Operation {
@@ -65,6 +67,7 @@ impl Operation {
             Operation::BitXor => MPI_BXOR,
             Operation::And => MPI_LAND,
             Operation::Or => MPI_LOR,
+            Operation::Xor => MPI_LXOR,
         }
     }
 
@@ -140,7 +143,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
             let rank = self.check_root(root)?;
             let what = reduction::<T>(operation.op()?, data.len())?;
             drop(call.enter(rank, 0, what.count));
-            self.into_root(root, data.len(), |receive| {
+            self.for_root(root, data.len(), |receive| {
                 call.process.coll.reduce(&self.comm, Some(SendBuf::from_slice(data)), receive, &what, root)
             })
         })
@@ -152,7 +155,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
         self.call(GATHER, |call| {
             let rank = self.check_root(root)?;
             drop(call.enter(rank, 0, data.len() as u64));
-            self.into_root(root, data.len() * self.size() as usize, |receive| {
+            self.for_root(root, data.len() * self.size() as usize, |receive| {
                 call.process.coll.gather(&self.comm, Some(SendBuf::from_slice(data)), receive, root)
             })
         })
@@ -226,7 +229,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
     }
 
     /// Runs a collective whose result of `count` elements only the root gets.
-    fn into_root<T: Element + Default>(
+    fn for_root<T: Element + Default>(
         &self,
         root: u32,
         count: usize,

@@ -191,7 +191,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
     }
 
     /// The communicator that a call has just made; none in a process that is not a member.
-    fn made_for_members(&self, handle: Handle) -> Result<Option<Communicator<'_, M>>> {
+    pub(crate) fn made_for_members(&self, handle: Handle) -> Result<Option<Communicator<'_, M>>> {
         (handle.0 != MPI_COMM_NULL).then(|| self.made(handle, "communicator")).transpose()
     }
 

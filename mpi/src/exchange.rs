@@ -33,9 +33,9 @@ const TEST: CallName = CallName::new("Exchange::is_complete", functions::MPI_REQ
 #[derive(Debug)]
 #[must_use = "the received data are those of `wait`"]
 pub struct Exchange<'c, T: Element, M: ThreadUse = Single> {
-    comm: &'c Communicator<'c, M>,
+    pub(crate) comm: &'c Communicator<'c, M>,
     _alive: Alive<'c>,
-    operation: OwnedExchange<T>,
+    pub(crate) operation: OwnedExchange<T>,
 }
 
 impl<'c, M: ThreadUse> Peer<'c, M> {

@@ -34,8 +34,8 @@ const TEST: CallName = CallName::new("GeneralizedRequest::test", functions::MPI_
 /// # }
 /// ```
 pub struct GeneralizedRequest<'w, T> {
-    world: &'w World<Multiple>,
-    request: Handle,
+    pub(crate) world: &'w World<Multiple>,
+    pub(crate) request: Handle,
     value: Arc<Value<T>>,
     ended: bool,
 }

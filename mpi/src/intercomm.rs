@@ -5,13 +5,16 @@
 
 use std::fmt;
 
-use mpi_core::abi::MPI_ERR_GROUP;
+use mpi_comm::Comparison;
+use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_COMM, MPI_ERR_GROUP, MPI_UNDEFINED};
 use mpi_core::{Handle, functions};
 
 use crate::call::CallName;
 use crate::{Communicator, Error, Peer, Result, Single, ThreadUse};
 
 const TWO_GROUPS: CallName = CallName::new("Communicator::two_groups", functions::MPI_INTERCOMM_CREATE);
+const CONNECT: CallName = CallName::new("Communicator::connect", functions::MPI_INTERCOMM_CREATE);
+const SPLIT: CallName = CallName::new("Intercomm::split", functions::MPI_COMM_SPLIT);
 const MERGE: CallName = CallName::new("Intercomm::merge", functions::MPI_INTERCOMM_MERGE);
 
 /// Two groups of processes: a process sends to and receives from those of the other group, the remote one. Dropping it
@@ -59,6 +62,36 @@ impl<M: ThreadUse> Communicator<'_, M> {
             Ok(Intercomm { both: self.made(made?, "intercommunicator")? })
         })
     }
+
+    /// Makes an intercommunicator of the processes of this communicator and those of another one that has no process in
+    /// common with it. In both, the process of rank `leader` passes the leader of the other one as a process of a
+    /// communicator that both leaders are in; the other processes pass `None`. All processes of both communicators call it,
+    /// with equal tags, and wait for each other (`MPI_Intercomm_create`).
+    ///
+    /// ```no_run
+    /// # fn work(world: &mpi::World) -> mpi::Result<()> {
+    /// let half = world.split(Some(world.rank() % 2), 0)?.expect("all processes pass a color");
+    /// let other_leader = world.process(1 - world.rank() % 2);
+    /// let both = half.connect(0, (half.rank() == 0).then_some(&other_leader), 0)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Errors: `MPI_ERR_RANK` for a leader that does not exist; in all processes of this communicator: `MPI_ERR_COMM` when
+    /// the leader passes no process, or when a process is in both communicators; `MPI_ERR_RANK`, `MPI_ERR_TAG`,
+    /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    pub fn connect(&self, leader: u32, other: Option<&Peer<'_, M>>, tag: i32) -> Result<Intercomm<'_, M>> {
+        self.call(CONNECT, |call| {
+            self.process(leader).destination(0)?;
+            drop(call.enter(leader as i32, tag, 0));
+            let made = call.process.intercomm_create(self.handle(), leader, || {
+                let rule = "the leader passes the leader of the other group";
+                let other = other.ok_or_else(|| Error::new(MPI_ERR_COMM, rule).arg("other", &"None"))?;
+                Ok((other.comm.handle(), other.destination(tag)? as u32, tag))
+            })?;
+            Ok(Intercomm { both: self.made(made, "intercommunicator")? })
+        })
+    }
 }
 
 impl<M: ThreadUse> Intercomm<'_, M> {
@@ -85,6 +118,37 @@ impl<M: ThreadUse> Intercomm<'_, M> {
     /// The communicator's handle word, to bind variables to.
     pub fn handle(&self) -> Handle {
         self.both.handle()
+    }
+
+    /// Its name, empty unless [`Intercomm::set_name`] gave it one.
+    pub fn name(&self) -> String {
+        self.both.name()
+    }
+
+    /// Names it, for reports and tools.
+    pub fn set_name(&self, name: &str) {
+        self.both.set_name(name);
+    }
+
+    /// How its groups compare with those of another intercommunicator.
+    pub fn compare(&self, other: &Intercomm<'_, M>) -> Comparison {
+        self.both.compare(&other.both)
+    }
+
+    /// Makes an intercommunicator of the processes of both groups that pass the same color, ordered in each group as by
+    /// [`Communicator::split`]; `None` in a process that passes no color, and where no process of the other group passes
+    /// the same. All processes of both groups call it, and wait for each other. Errors: as [`Communicator::split`].
+    pub fn split(&self, color: Option<u32>, key: i32) -> Result<Option<Intercomm<'_, M>>> {
+        self.both.call(SPLIT, |call| {
+            let color = color.map_or(Ok(MPI_UNDEFINED), |color| {
+                let rule = "a color is less than 2^31";
+                i32::try_from(color).map_err(|_| Error::new(MPI_ERR_ARG, rule).arg("color", &color))
+            })?;
+            drop(call.enter(-1, 0, 0));
+            let handle = call.process.comm_split(self.handle(), color, key)?;
+            let made = (handle.0 != MPI_COMM_NULL).then(|| self.both.made(handle, "intercommunicator"));
+            Ok(made.transpose()?.map(|both| Intercomm { both }))
+        })
     }
 
     /// The process with this rank in the other group, to send to and receive from. Its calls fail when there is no such

@@ -68,6 +68,11 @@ impl<T: Element> Layout<T> {
         Ok(Layout::of(Datatype::subarray(&part, T::datatype(), Form::Large)?))
     }
 
+    /// One element.
+    pub(crate) fn element() -> Layout<T> {
+        Layout { datatype: T::datatype().clone(), elements: PhantomData }
+    }
+
     fn of(datatype: Datatype) -> Layout<T> {
         Layout { datatype: datatype.committed(), elements: PhantomData }
     }

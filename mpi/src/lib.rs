@@ -7,9 +7,13 @@
 //! - [`Peer`]: messages to and from one process of a communicator, or from any. [`Sending`] and [`Receiving`]: those under
 //!   way. [`Communicator::scope`]: several at once, of borrowed data. [`Exchange`]: one to a process and one from a
 //!   process at once. [`Persistent`]: those that are sent again and again.
-//! - [`Collective`]: a collective operation that is [`Started`] and waited for later, or [`Repeated`].
+//! - [`Message`]: one that a matched probe has found. [`SendMode`]: synchronous, buffered and ready sends.
+//! - [`Collective`]: a collective operation that is [`Started`] and waited for later, or [`Repeated`]. [`Block`]: the data
+//!   for one process in exchanges of layouts.
+//! - [`Request`]: operations of any kinds and types that are waited for together ([`wait_any`], [`wait_all`]).
+//! - [`Group`]: an ordered set of processes, of which communicators are made.
 //! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions. [`Graph`]: in a graph.
-//! - [`Intercomm`]: two groups of processes that send messages to each other.
+//! - [`Intercomm`]: two groups of processes that send messages to each other, with an [`InterCollective`] between them.
 //! - [`GeneralizedRequest`]: an operation of the program that is waited for like a message.
 //! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
 //! - [`Window`]: memory that other processes read and change. [`SharedWindow`], [`SharedAtomics`]: memory that the
@@ -37,9 +41,14 @@
 
 mod arrangement;
 mod between;
+mod between_varying;
+mod block;
 mod call;
+mod coll_functions;
 mod collective;
+mod combine;
 mod communicator;
+mod duplicating;
 mod environment;
 mod exchange;
 mod file;
@@ -52,13 +61,19 @@ mod file_view;
 mod generalized;
 mod graph;
 mod grid;
+mod group;
 mod hints;
 mod immediate;
+mod inter_collective;
 mod intercomm;
+mod into;
 mod layout;
+mod message;
 mod peer;
 mod persistent;
+mod request;
 mod scope;
+mod send_mode;
 mod session;
 mod shared_window;
 mod started;
@@ -71,10 +86,12 @@ mod window;
 mod window_layout;
 mod world;
 
-pub use arrangement::Combine;
 pub use between::Part;
+pub use block::Block;
 pub use collective::Operation;
+pub use combine::Combine;
 pub use communicator::Communicator;
+pub use duplicating::Duplicating;
 pub use environment::{
     hardware, is_finalized, is_initialized, library_version, processor_name, started_with, version, wtick, wtime,
 };
@@ -85,12 +102,14 @@ pub use file_started::FileAccess;
 pub use generalized::{Completer, GeneralizedRequest};
 pub use graph::{Edge, Graph, Neighbor};
 pub use grid::{Grid, balance};
+pub use group::Group;
 pub use hints::Hints;
 pub use immediate::{Receiving, Sending};
+pub use inter_collective::InterCollective;
 pub use intercomm::Intercomm;
 pub use mpi_coll as coll;
 pub use mpi_comm as comm;
-pub use mpi_comm::Comparison;
+pub use mpi_comm::{Comparison, GroupRelation};
 pub use mpi_core as core;
 pub use mpi_datatype as datatype;
 pub use mpi_env as env;
@@ -105,11 +124,14 @@ pub use mpi_win as win;
 pub use mpi_win::{AtomicElement, ReadParts};
 
 pub use layout::Layout;
+pub use message::Message;
 pub use mpi_datatype::Element;
 pub use mpi_errors::{Error, ErrorClass, Result};
 pub use peer::{ANY_TAG, Peer, Received};
 pub use persistent::Persistent;
+pub use request::{Request, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use scope::Scope;
+pub use send_mode::{SendBuffer, SendMode};
 pub use session::Session;
 pub use shared_window::{SharedAtomics, SharedWindow};
 pub use started::{Collective, Repeated, Started};

@@ -22,7 +22,9 @@ const RECEIVE: CallName = CallName::new("Peer::receive", functions::MPI_RECV);
 const RECEIVE_INTO: CallName = CallName::new("Peer::receive_into", functions::MPI_RECV);
 const RECEIVE_LAYOUT: CallName = CallName::new("Peer::receive_layout", functions::MPI_RECV);
 const EXCHANGE: CallName = CallName::new("Peer::exchange", functions::MPI_SENDRECV);
+const EXCHANGE_IN_PLACE: CallName = CallName::new("Peer::exchange_in_place", functions::MPI_SENDRECV_REPLACE);
 const PROBE: CallName = CallName::new("Peer::probe", functions::MPI_PROBE);
+const TRY_PROBE: CallName = CallName::new("Peer::try_probe", functions::MPI_IPROBE);
 
 /// A receive with this tag takes a message with any tag.
 pub const ANY_TAG: i32 = MPI_ANY_TAG;
@@ -77,7 +79,7 @@ impl<M: ThreadUse> Peer<'_, M> {
 
     /// Sends a message; returns when the data may be changed again. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
     pub fn send<T: Element>(&self, data: &[T], tag: i32) -> Result<()> {
-        self.send_in_mode(SEND, data, tag, Mode::Standard)
+        self.send_as(SEND, data, tag, Mode::Standard)
     }
 
     /// Sends the elements of `data` that a layout selects. Errors: as [`Peer::send`], and `MPI_ERR_BUFFER` when the
@@ -102,7 +104,7 @@ impl<M: ThreadUse> Peer<'_, M> {
 
     /// As [`Peer::send`], but returns only once the message is being received.
     pub fn send_synchronously<T: Element>(&self, data: &[T], tag: i32) -> Result<()> {
-        self.send_in_mode(SEND_SYNCHRONOUSLY, data, tag, Mode::Synchronous)
+        self.send_as(SEND_SYNCHRONOUSLY, data, tag, Mode::Synchronous)
     }
 
     /// Receives a message of unknown length. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`; `MPI_ERR_TYPE` when the message is
@@ -144,6 +146,16 @@ impl<M: ThreadUse> Peer<'_, M> {
         })
     }
 
+    /// As [`Peer::exchange`], with one slice: `data` are sent and replaced by what is received (`MPI_Sendrecv_replace`).
+    pub fn exchange_in_place<T: Element>(&self, data: &mut [T], from: &Peer<'_, M>, tag: i32) -> Result<Received> {
+        self.call(EXCHANGE_IN_PLACE, |call| {
+            let (dest, source) = (self.destination(tag)?, self.source_beside(from, tag)?);
+            let guard = call.enter(dest, tag, data.len() as u64);
+            let (engine, context, buffer) = (&call.process.engine, call.context, RecvBuf::from_slice(data));
+            received::<T>(&engine.sendrecv_replace(guard, context, (dest, tag), (source, tag), buffer)?)
+        })
+    }
+
     /// Waits for a message and reports its properties; the message is not received. Errors: as [`Peer::receive`].
     pub fn probe<T: Element>(&self, tag: i32) -> Result<Received> {
         self.call(PROBE, |call| {
@@ -153,7 +165,17 @@ impl<M: ThreadUse> Peer<'_, M> {
         })
     }
 
-    fn send_in_mode<T: Element>(&self, name: CallName, data: &[T], tag: i32, mode: Mode) -> Result<()> {
+    /// As [`Peer::probe`], without waiting: `None` when no message is there (`MPI_Iprobe`).
+    pub fn try_probe<T: Element>(&self, tag: i32) -> Result<Option<Received>> {
+        self.call(TRY_PROBE, |call| {
+            let source = self.source(tag)?;
+            let mut guard = call.enter(source, tag, 0);
+            let found = call.process.engine.iprobe(&mut guard, call.context, source, tag)?;
+            found.map(|status| received::<T>(&status)).transpose()
+        })
+    }
+
+    fn send_as<T: Element>(&self, name: CallName, data: &[T], tag: i32, mode: Mode) -> Result<()> {
         self.call(name, |call| {
             let dest = self.destination(tag)?;
             let guard = call.enter(dest, tag, data.len() as u64);

@@ -7,20 +7,23 @@
 use mpi_core::abi::MPI_ERR_REQUEST;
 use mpi_core::functions;
 use mpi_datatype::Element;
-use mpi_p2p::OwnedOperation;
+use mpi_p2p::{Mode, OwnedOperation};
 
 use crate::call::CallName;
 use crate::communicator::Alive;
 use crate::peer::{Peer, Received, received};
 use crate::threads::{Single, ThreadUse};
-use crate::{Communicator, Error, Result};
+use crate::{Communicator, Error, Layout, Result};
 
 const SEND_INIT: CallName = CallName::new("Peer::persistent_send", functions::MPI_SEND_INIT);
 const RECV_INIT: CallName = CallName::new("Peer::persistent_receive", functions::MPI_RECV_INIT);
+const SEND_INIT_LAYOUT: CallName = CallName::new("Peer::persistent_send_layout", functions::MPI_SEND_INIT);
+const RECV_INIT_LAYOUT: CallName = CallName::new("Peer::persistent_receive_layout", functions::MPI_RECV_INIT);
 const PSEND_INIT: CallName = CallName::new("Peer::partitioned_send", functions::MPI_PSEND_INIT);
 const PRECV_INIT: CallName = CallName::new("Peer::partitioned_receive", functions::MPI_PRECV_INIT);
 const START: CallName = CallName::new("Persistent::start", functions::MPI_START);
 const WAIT: CallName = CallName::new("Persistent::wait", functions::MPI_WAIT);
+const TEST: CallName = CallName::new("Persistent::is_complete", functions::MPI_REQUEST_GET_STATUS);
 const READY: CallName = CallName::new("Persistent::ready", functions::MPI_PREADY);
 const ARRIVED: CallName = CallName::new("Persistent::arrived", functions::MPI_PARRIVED);
 
@@ -39,19 +42,20 @@ const ARRIVED: CallName = CallName::new("Persistent::arrived", functions::MPI_PA
 /// ```
 #[derive(Debug)]
 pub struct Persistent<'c, T: Element, M: ThreadUse = Single> {
-    comm: &'c Communicator<'c, M>,
+    pub(crate) comm: &'c Communicator<'c, M>,
     _alive: Alive<'c>,
-    operation: OwnedOperation<T>,
+    pub(crate) operation: OwnedOperation<T>,
 }
 
 impl<'c, M: ThreadUse> Peer<'c, M> {
     /// A persistent send of `data`. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
     pub fn persistent_send<T: Element>(&self, data: Vec<T>, tag: i32) -> Result<Persistent<'c, T, M>> {
         self.call(SEND_INIT, |call| {
-            let dest = self.destination(tag)?;
-            let mut guard = call.enter(dest, tag, data.len() as u64);
-            let operation = OwnedOperation::send(&call.process.engine, &mut guard, call.context, (dest, tag), data)?;
-            Ok(Persistent { comm: self.comm, _alive: Alive::new(), operation })
+            let to = (self.destination(tag)?, tag);
+            let mut guard = call.enter(to.0, tag, data.len() as u64);
+            let (engine, context) = (&call.process.engine, call.context);
+            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, None, Mode::Standard)?;
+            Ok(Persistent::of(self.comm, operation))
         })
     }
 
@@ -61,8 +65,44 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let (source, data) = (self.source(tag)?, vec![T::default(); count]);
             let mut guard = call.enter(source, tag, count as u64);
             let operation =
-                OwnedOperation::receive(&call.process.engine, &mut guard, call.context, (source, tag), data)?;
-            Ok(Persistent { comm: self.comm, _alive: Alive::new(), operation })
+                OwnedOperation::receive(&call.process.engine, &mut guard, call.context, (source, tag), data, None)?;
+            Ok(Persistent::of(self.comm, operation))
+        })
+    }
+
+    /// A persistent send of the elements of `data` that a layout selects. Errors: as [`Peer::persistent_send`], and
+    /// `MPI_ERR_BUFFER` when the layout reaches out of `data`.
+    pub fn persistent_send_layout<T: Element>(
+        &self,
+        data: Vec<T>,
+        layout: &Layout<T>,
+        tag: i32,
+    ) -> Result<Persistent<'c, T, M>> {
+        self.call(SEND_INIT_LAYOUT, |call| {
+            let to = (self.destination(tag)?, tag);
+            layout.send_from(&data)?;
+            let mut guard = call.enter(to.0, tag, layout.count() as u64);
+            let (engine, context, layout) = (&call.process.engine, call.context, Some(layout.datatype()));
+            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, layout, Mode::Standard)?;
+            Ok(Persistent::of(self.comm, operation))
+        })
+    }
+
+    /// A persistent receive into the elements of `data` that a layout selects; the others stay as they are. Errors: as
+    /// [`Peer::persistent_receive`], and `MPI_ERR_BUFFER` when the layout reaches out of `data` or has overlapping blocks.
+    pub fn persistent_receive_layout<T: Element>(
+        &self,
+        mut data: Vec<T>,
+        layout: &Layout<T>,
+        tag: i32,
+    ) -> Result<Persistent<'c, T, M>> {
+        self.call(RECV_INIT_LAYOUT, |call| {
+            let from = (self.source(tag)?, tag);
+            layout.receive_into(&mut data)?;
+            let mut guard = call.enter(from.0, tag, layout.count() as u64);
+            let (engine, context, layout) = (&call.process.engine, call.context, Some(layout.datatype()));
+            let operation = OwnedOperation::receive(engine, &mut guard, context, from, data, layout)?;
+            Ok(Persistent::of(self.comm, operation))
         })
     }
 
@@ -80,7 +120,7 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(to.0, tag, data.len() as u64);
             let (engine, context) = (&call.process.engine, call.context);
             let operation = OwnedOperation::partitioned_send(engine, &mut guard, context, to, data, partitions)?;
-            Ok(Persistent { comm: self.comm, _alive: Alive::new(), operation })
+            Ok(Persistent::of(self.comm, operation))
         })
     }
 
@@ -97,12 +137,16 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
             let mut guard = call.enter(from.0, tag, count as u64);
             let (engine, context) = (&call.process.engine, call.context);
             let operation = OwnedOperation::partitioned_receive(engine, &mut guard, context, from, data, partitions)?;
-            Ok(Persistent { comm: self.comm, _alive: Alive::new(), operation })
+            Ok(Persistent::of(self.comm, operation))
         })
     }
 }
 
-impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
+impl<'c, T: Element, M: ThreadUse> Persistent<'c, T, M> {
+    pub(crate) fn of(comm: &'c Communicator<'c, M>, operation: OwnedOperation<T>) -> Self {
+        Persistent { comm, _alive: Alive::new(), operation }
+    }
+
     /// Starts the operation. Errors: `MPI_ERR_REQUEST` while it is active.
     pub fn start(&mut self) -> Result<()> {
         self.comm.call(START, |call| {
@@ -127,6 +171,11 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
             };
             Err(Error::new(MPI_ERR_REQUEST, rule))
         })
+    }
+
+    /// Whether it is inactive or complete, so that a wait does not wait.
+    pub fn is_complete(&self) -> Result<bool> {
+        self.comm.call(TEST, |call| self.operation.is_complete(&mut call.enter(-1, 0, 0)))
     }
 
     /// The data; `None` while the operation is active.

@@ -12,7 +12,7 @@ use crate::call::CallName;
 use crate::communicator::EndOnPanic;
 use crate::peer::{Peer, Received, received_of};
 use crate::threads::{Single, ThreadUse};
-use crate::{Communicator, Error, Layout, Result};
+use crate::{Communicator, Error, Layout, Result, SendMode};
 
 const SCOPE: CallName = CallName::new("Communicator::scope", functions::MPI_WAITALL);
 const SEND: CallName = CallName::new("Scope::send", functions::MPI_ISEND);
@@ -88,6 +88,23 @@ impl<'b, M: ThreadUse> Scope<'_, '_, 'b, M> {
     /// communicator.
     pub fn send<T: Element>(&mut self, to: &Peer<'_, M>, data: &'b [T], tag: i32) -> Result<()> {
         self.send_buffer(to, SendBuf::from_slice(data), data.len(), tag)
+    }
+
+    /// As [`Scope::send`], in another mode. Errors: also those of the mode.
+    pub fn send_in_mode<T: Element>(
+        &mut self,
+        to: &Peer<'_, M>,
+        data: &'b [T],
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<()> {
+        self.comm.call(mode.started("Scope::send_in_mode"), |call| {
+            self.check_peer("to", to)?;
+            let dest = to.destination(tag)?;
+            let mut guard = call.enter(dest, tag, data.len() as u64);
+            let (to, buffer) = ((dest as u32, tag), SendBuf::from_slice(data));
+            self.operations.isend_in_mode(&mut guard, call.context, to, buffer, mode.mode())
+        })
     }
 
     /// Starts to receive a message into the front of `buffer`. Errors: as [`Scope::send`]. Those of the message,

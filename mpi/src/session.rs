@@ -30,7 +30,7 @@ const FINALIZE: CallName = CallName::new("drop of mpi::Session", functions::MPI_
 /// # }
 /// ```
 pub struct Session<M: ThreadUse = Single> {
-    process: &'static Process,
+    pub(crate) process: &'static Process,
     handle: Handle,
     threads: PhantomData<M>,
 }
@@ -72,6 +72,7 @@ impl<M: ThreadUse> Session<M> {
                 Error::new(MPI_ERR_ARG, rule).arg("set", &set)
             })?;
             drop(call.enter(-1, 0, 0));
+            let group = group.of_session(self.handle);
             let handle = self.process.comm_create_from_group(&group, tag.as_bytes(), Handle(MPI_ERRORS_RETURN))?;
             Communicator::made_in(self.process, handle, "communicator")
         })

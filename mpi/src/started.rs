@@ -10,21 +10,24 @@
 use mpi_coll::{OwnedArguments, OwnedCollective};
 use mpi_datatype::Element;
 
-use mpi_core::functions;
+use mpi_core::functions::{MPI_REQUEST_GET_STATUS, MPI_START, MPI_WAIT};
 
-use crate::arrangement::{Combine, Kind};
+use crate::arrangement::{Arrangement, Kind};
+use crate::block::{Block, placed};
 use crate::call::CallName;
+use crate::coll_functions::functions;
+use crate::combine::Combine;
 use crate::communicator::Alive;
 use crate::threads::{Single, ThreadUse};
 use crate::{Communicator, Result};
 
 const START: &str = "Communicator::start";
 const PERSISTENT: &str = "Communicator::persistent";
-const WAIT: CallName = CallName::new("Started::wait", functions::MPI_WAIT);
-const TEST: CallName = CallName::new("Started::is_complete", functions::MPI_REQUEST_GET_STATUS);
-const RESTART: CallName = CallName::new("Repeated::start", functions::MPI_START);
-const WAIT_REPEATED: CallName = CallName::new("Repeated::wait", functions::MPI_WAIT);
-const TEST_REPEATED: CallName = CallName::new("Repeated::is_complete", functions::MPI_REQUEST_GET_STATUS);
+const WAIT: CallName = CallName::new("Started::wait", MPI_WAIT);
+const TEST: CallName = CallName::new("Started::is_complete", MPI_REQUEST_GET_STATUS);
+const RESTART: CallName = CallName::new("Repeated::start", MPI_START);
+const WAIT_REPEATED: CallName = CallName::new("Repeated::wait", MPI_WAIT);
+const TEST_REPEATED: CallName = CallName::new("Repeated::is_complete", MPI_REQUEST_GET_STATUS);
 
 /// A collective operation with this process's data, to be started by [`Communicator::start`] or made persistent by
 /// [`Communicator::persistent`].
@@ -46,23 +49,25 @@ const TEST_REPEATED: CallName = CallName::new("Repeated::is_complete", functions
 pub struct Collective<T: Element> {
     kind: Kind,
     data: Vec<T>,
+    /// Memory for what is received, where the caller passes it.
+    room: Option<Vec<T>>,
     combine: Option<Combine<T>>,
 }
 
 impl Collective<u8> {
     /// Is complete when all processes have started it. There are no data.
     pub fn barrier() -> Collective<u8> {
-        Collective { kind: Kind::Barrier, data: Vec::new(), combine: None }
+        Collective::moving(Kind::Barrier, Vec::new())
     }
 }
 
 impl<T: Element> Collective<T> {
     fn moving(kind: Kind, data: Vec<T>) -> Collective<T> {
-        Collective { kind, data, combine: None }
+        Collective { kind, data, room: None, combine: None }
     }
 
     fn combining(kind: Kind, data: Vec<T>, combine: impl Into<Combine<T>>) -> Collective<T> {
-        Collective { kind, data, combine: Some(combine.into()) }
+        Collective { kind, data, room: None, combine: Some(combine.into()) }
     }
 
     /// [`Communicator::broadcast`]; `data` is equally long in all processes.
@@ -140,6 +145,24 @@ impl<T: Element> Collective<T> {
         Collective::moving(Kind::AllToAllVarying(send_counts, receive_counts), data)
     }
 
+    /// [`Communicator::all_to_all_blocks`]; the result is `into` with what was received.
+    pub fn all_to_all_blocks(data: Vec<T>, sends: &[Block<T>], into: Vec<T>, receives: &[Block<T>]) -> Collective<T> {
+        let moving = Collective::moving(Kind::AllToAllBlocks(placed(sends), placed(receives)), data);
+        Collective { room: Some(into), ..moving }
+    }
+
+    /// [`Grid::neighbor_all_to_all_blocks`](crate::Grid::neighbor_all_to_all_blocks), on a grid or a graph; the result
+    /// is `into` with what was received.
+    pub fn neighbor_all_to_all_blocks(
+        data: Vec<T>,
+        sends: &[Block<T>],
+        into: Vec<T>,
+        receives: &[Block<T>],
+    ) -> Collective<T> {
+        let moving = Collective::moving(Kind::NeighborAllToAllBlocks(placed(sends), placed(receives)), data);
+        Collective { room: Some(into), ..moving }
+    }
+
     /// [`Grid::neighbor_all_gather`](crate::Grid::neighbor_all_gather), on a grid or a graph.
     pub fn neighbor_all_gather(data: Vec<T>) -> Collective<T> {
         Collective::moving(Kind::NeighborAllGather, data)
@@ -175,9 +198,9 @@ impl<T: Element> Collective<T> {
 #[derive(Debug)]
 #[must_use = "`wait` gives the result"]
 pub struct Started<'c, T: Element, M: ThreadUse = Single> {
-    comm: &'c Communicator<'c, M>,
+    pub(crate) comm: &'c Communicator<'c, M>,
     _alive: Alive<'c>,
-    operation: OwnedCollective<T>,
+    pub(crate) operation: OwnedCollective<T>,
 }
 
 /// A collective operation that is started again and again, in all processes.
@@ -199,47 +222,46 @@ pub struct Started<'c, T: Element, M: ThreadUse = Single> {
 /// ```
 #[derive(Debug)]
 pub struct Repeated<'c, T: Element, M: ThreadUse = Single> {
-    comm: &'c Communicator<'c, M>,
+    pub(crate) comm: &'c Communicator<'c, M>,
     _alive: Alive<'c>,
-    operation: OwnedCollective<T>,
+    pub(crate) operation: OwnedCollective<T>,
 }
 
 impl<M: ThreadUse> Communicator<'_, M> {
     /// Starts a collective operation. All processes start the same operations in the same order. Errors: those of the
     /// call that blocks, except for those of data of other processes.
     pub fn start<T: Element + Default>(&self, collective: Collective<T>) -> Result<Started<'_, T, M>> {
-        let name = CallName::new(START, collective.kind.functions().1[0]);
-        let operation = self.owned(name, collective, OwnedCollective::start)?;
-        Ok(Started { comm: self, _alive: Alive::new(), operation })
+        let name = CallName::new(START, functions(collective.kind.which())[1]);
+        self.begin(name, self.owned(collective), OwnedCollective::start).map(|operation| Started::of(self, operation))
     }
 
     /// Makes a persistent collective operation, which [`Repeated::start`] starts. All processes make them in the same
     /// order. Errors: as [`Communicator::start`].
     pub fn persistent<T: Element + Default>(&self, collective: Collective<T>) -> Result<Repeated<'_, T, M>> {
-        let name = CallName::new(PERSISTENT, collective.kind.functions().1[1]);
-        let operation = self.owned(name, collective, OwnedCollective::persistent)?;
-        Ok(Repeated { comm: self, _alive: Alive::new(), operation })
+        let name = CallName::new(PERSISTENT, functions(collective.kind.which())[2]);
+        self.begin(name, self.owned(collective), OwnedCollective::persistent)
+            .map(|operation| Repeated::of(self, operation))
     }
 
-    fn owned<T: Element + Default>(
+    fn owned<T: Element>(&self, collective: Collective<T>) -> Result<Owned<T>> {
+        let Collective { kind, data, room, combine } = collective;
+        Ok(Owned { arranged: kind.arrange(self, data.len())?, data, room, combine })
+    }
+
+    /// Starts an operation, or makes a persistent one.
+    pub(crate) fn begin<T: Element + Default>(
         &self,
         name: CallName,
-        collective: Collective<T>,
-        begin: fn(
-            (&'static mpi_p2p::Engine, &mpi_coll::Collectives),
-            &mut mpi_core::Guard<'_>,
-            &mpi_comm::Comm,
-            OwnedArguments<T>,
-        ) -> Result<OwnedCollective<T>>,
+        owned: Result<Owned<T>>,
+        begin: Begin<T>,
     ) -> Result<OwnedCollective<T>> {
         self.call(name, |call| {
-            let Collective { kind, data, combine } = collective;
-            let arranged = kind.arrange(self, data.len())?;
+            let Owned { arranged, data, room, combine } = owned?;
             let op = combine.map(|combine| combine.op(call.process)).transpose()?;
             let (peer, root, count) = (arranged.peer(), arranged.root(), data.len() as u64);
             let (sent, received) = match arranged.in_receive {
                 true => (Vec::new(), data),
-                false => (data, vec![T::default(); arranged.received]),
+                false => (data, room.unwrap_or_else(|| vec![T::default(); arranged.received])),
             };
             let arguments = OwnedArguments {
                 which: arranged.which,
@@ -255,7 +277,27 @@ impl<M: ThreadUse> Communicator<'_, M> {
     }
 }
 
-impl<T: Element, M: ThreadUse> Started<'_, T, M> {
+/// A collective operation with its buffers, before it begins.
+pub(crate) struct Owned<T: Element> {
+    pub arranged: Arrangement,
+    pub data: Vec<T>,
+    pub room: Option<Vec<T>>,
+    pub combine: Option<Combine<T>>,
+}
+
+/// [`OwnedCollective::start`] or [`OwnedCollective::persistent`].
+type Begin<T> = fn(
+    (&'static mpi_p2p::Engine, &mpi_coll::Collectives),
+    &mut mpi_core::Guard<'_>,
+    &mpi_comm::Comm,
+    OwnedArguments<T>,
+) -> Result<OwnedCollective<T>>;
+
+impl<'c, T: Element, M: ThreadUse> Started<'c, T, M> {
+    pub(crate) fn of(comm: &'c Communicator<'c, M>, operation: OwnedCollective<T>) -> Self {
+        Started { comm, _alive: Alive::new(), operation }
+    }
+
     /// Waits until the operation is complete: what this process receives. Nothing in a process that the operation gives
     /// nothing to, such as one that is not the root. Errors: `MPI_ERR_TRUNCATE` when the processes' counts do not match.
     pub fn wait(self) -> Result<Vec<T>> {
@@ -269,7 +311,11 @@ impl<T: Element, M: ThreadUse> Started<'_, T, M> {
     }
 }
 
-impl<T: Element, M: ThreadUse> Repeated<'_, T, M> {
+impl<'c, T: Element, M: ThreadUse> Repeated<'c, T, M> {
+    pub(crate) fn of(comm: &'c Communicator<'c, M>, operation: OwnedCollective<T>) -> Self {
+        Repeated { comm, _alive: Alive::new(), operation }
+    }
+
     /// Starts the operation. Errors: `MPI_ERR_REQUEST` while it is active.
     pub fn start(&mut self) -> Result<()> {
         self.comm.call(RESTART, |call| self.operation.restart(&mut call.enter(-1, 0, 0)))

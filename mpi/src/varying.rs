@@ -7,8 +7,9 @@ use mpi_coll::{CollCall, Reduction};
 use mpi_core::functions;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 
-use crate::arrangement::{Combine, Kind};
-use crate::call::CallName;
+use crate::arrangement::{Arrangement, Kind};
+use crate::call::{Call, CallName};
+use crate::combine::Combine;
 use crate::threads::ThreadUse;
 use crate::{Communicator, Graph, Grid, Result};
 
@@ -126,22 +127,34 @@ impl<M: ThreadUse> Communicator<'_, M> {
     ) -> Result<Vec<T>> {
         self.call(name, |call| {
             let arranged = kind.arrange(self, data.len())?;
-            let op = combine.map(|combine| combine.op(call.process)).transpose()?;
-            let count = data.len() as u64;
-            let reduction = op.as_ref().map(|op| Reduction { op, datatype: T::datatype(), handle: T::HANDLE, count });
             let mut received = vec![T::default(); arranged.received];
-            let send = arranged.send.send::<T>(SendBuf::from_slice(data));
-            let receive = arranged.receive.receive::<T>(RecvBuf::from_slice(&mut received));
-            let operation = CollCall::new(arranged.which, send, receive);
-            let operation = operation.rooted(arranged.root()).scattered(&arranged.counts);
-            let operation = match &reduction {
-                Some(reduction) => operation.reducing(reduction),
-                None => operation,
-            };
-            let guard = call.enter(arranged.peer(), 0, count);
-            call.process.coll.block_with(guard, &self.comm, operation)?;
+            self.carry_out(call, &arranged, data, &mut received, combine.as_ref())?;
             Ok(received)
         })
+    }
+
+    /// Carries out an operation with its buffers.
+    pub(crate) fn carry_out<T: Element>(
+        &self,
+        call: &mut Call,
+        arranged: &Arrangement,
+        data: &[T],
+        received: &mut [T],
+        combine: Option<&Combine<T>>,
+    ) -> Result<()> {
+        let op = combine.map(|combine| combine.op(call.process)).transpose()?;
+        let count = data.len() as u64;
+        let reduction = op.as_ref().map(|op| Reduction { op, datatype: T::datatype(), handle: T::HANDLE, count });
+        let send = arranged.send.send::<T>(SendBuf::from_slice(data))?;
+        let receive = arranged.receive.receive::<T>(RecvBuf::from_slice(received))?;
+        let operation = CollCall::new(arranged.which, send, receive);
+        let operation = operation.rooted(arranged.root()).scattered(&arranged.counts);
+        let operation = match &reduction {
+            Some(reduction) => operation.reducing(reduction),
+            None => operation,
+        };
+        let guard = call.enter(arranged.peer(), 0, count);
+        call.process.coll.block_with(guard, &self.comm, operation)
     }
 }
 

@@ -182,3 +182,29 @@ fn a_withdrawn_receive_matches_nothing() {
         assert_eq!(posted.take_match(key(0, 2), limit).0, None);
     }
 }
+
+#[test]
+fn a_message_that_is_put_back_keeps_its_place() {
+    for limit in LIMITS {
+        let mut unexpected = Unexpected::new();
+        for n in 0..8u32 {
+            unexpected.add(key(n as i32 % 2, 5), n, limit);
+        }
+        let any = key(MPI_ANY_SOURCE, ANY);
+        let take = |unexpected: &mut Unexpected<u32>, pattern| {
+            let slot = unexpected.find(pattern, limit).0.expect("there are more");
+            let stamp = unexpected.stamp(slot);
+            let (key, message) = unexpected.take(slot);
+            (key, stamp, message)
+        };
+        let held: Vec<_> = [key(0, 5), key(1, 5), key(0, ANY)].map(|it| take(&mut unexpected, it)).into();
+        assert_eq!(held.iter().map(|it| it.2).collect::<Vec<_>>(), [0, 1, 2]);
+        for (key, stamp, message) in [held[2], held[0]] {
+            unexpected.put_back(key, stamp, message, limit);
+        }
+        unexpected.add(key(0, 5), 8, limit);
+        let order: Vec<u32> = (0..8).map(|_| take(&mut unexpected, any).2).collect();
+        assert_eq!(order, [0, 2, 3, 4, 5, 6, 7, 8], "lists of {limit}");
+        assert!(unexpected.is_empty());
+    }
+}
