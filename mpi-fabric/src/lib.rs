@@ -8,6 +8,7 @@
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`Channel`]: flags and slots of the collectives of one communicator. `coll_room`: the memory of a rank for them.
 //! - `copy_buffer`: the memory of a sender through which longer payloads go.
+//! - [`calibration`]: measured rates of this host, and up to which length such payloads are faster than copies by the kernel.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
 //!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too.
@@ -29,6 +30,8 @@ pub mod recorder;
 pub mod ring;
 mod sync;
 
+#[cfg(not(loom))]
+pub mod calibration;
 #[cfg(not(loom))]
 mod channel;
 mod coll_room;

@@ -203,8 +203,8 @@ impl State {
             Receiver::MatchingAtOnce
                 if !eager
                     && !core.lock.is_contended()
-                    && bytes <= core.settings.pipelined_limit.get()
-                    && self.endpoint.shares_memory(world) =>
+                    && self.endpoint.shares_memory(world)
+                    && core.pipelined_limit.permits(&self.endpoint, core.settings, world, bytes) =>
             {
                 wire::PIPELINED
             }
