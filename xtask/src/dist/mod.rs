@@ -41,8 +41,9 @@ pub const HEADERS: [&str; 17] = [
     "mpicxx_constants.h",
 ];
 
-/// The greatest size of the shared library, in bytes: that of 394 functions in proportion to all 665.
-const LARGEST_LIBRARY: u64 = 4_500_000;
+/// The greatest size of the shared library, in bytes: that of 394 functions in proportion to all 665 (4,500,000), and 1 %
+/// for what is no function of the standard.
+const LARGEST_LIBRARY: u64 = 4_550_000;
 
 /// Each function of the library begins at a cache line of 64 bytes. Otherwise a function of two lines may lie in three,
 /// which costs a call of 3 ns up to a tenth, and which functions do changes with every build.
