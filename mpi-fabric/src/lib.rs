@@ -11,7 +11,8 @@
 //! - [`calibration`]: measured rates of this host, and up to which length such payloads are faster than copies by the kernel.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
-//!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too.
+//!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too;
+//!   `shared_objects`: a table of it.
 //! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
@@ -66,6 +67,8 @@ pub mod remote;
 mod settings;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(not(loom))]
+mod shared_objects;
 #[cfg(not(loom))]
 pub mod signal_mask;
 #[cfg(not(loom))]

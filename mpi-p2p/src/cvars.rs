@@ -25,6 +25,12 @@ mpi_t::cvars! {
         pub copy_runs_from: u64 = 16384 => {
             name: "p2p_copy_runs_from", unit: "bytes", category: "p2p.protocol", scope: Local,
             range: 1..=1 << 30, verbosity: TunerAll },
+        /// Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one
+        /// piece and lies in memory that both processes have mapped: that of a window, by MPI_Win_allocate_shared or
+        /// MPI_Win_allocate. If the receiver has not mapped it, the message goes in fragments. Takes effect with the next
+        /// send.
+        pub copy_shared_from: u64 = 64 << 10 => {
+            name: "p2p_copy_shared_from", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
         /// Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time,
         /// where the kernel could copy it too: between processes of one thread. -1: as one process of the host measures it
         /// at its first such send of 64 KiB or more (p2p_calibration_limit_near, p2p_calibration_limit_far). 0: the kernel

@@ -117,6 +117,22 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "p2p_copy_shared_from",
+                description: "Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one piece and lies in memory that both processes have mapped: that of a window, by MPI_Win_allocate_shared or MPI_Win_allocate. If the receiver has not mapped it, the message goes in fragments. Takes effect with the next send.",
+                unit: "bytes",
+                category: "p2p.protocol",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(0, 18446744073709551615),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(65536),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "p2p_pipelined_limit",
                 description: "Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time, where the kernel could copy it too: between processes of one thread. -1: as one process of the host measures it at its first such send of 64 KiB or more (p2p_calibration_limit_near, p2p_calibration_limit_far). 0: the kernel copies all of them. 2147483647: all go in fragments, longer ones too. Takes effect with the next send.",
                 unit: "bytes",
