@@ -143,7 +143,7 @@ impl Publication<'_> {
             if len >= STREAMED
                 && self.channel.window.streams()
                 && (into as usize).is_multiple_of(LINE)
-                && len % LINE == 0
+                && len.is_multiple_of(LINE)
             {
                 copy_streaming(data.as_ptr(), into, len);
             } else {

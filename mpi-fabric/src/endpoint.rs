@@ -4,6 +4,7 @@
 //! because a rank's block can be claimed once. An `Endpoint` is used by one thread at a time (`&mut self`, under the
 //! process lock); what other threads need (`Copier`, `Doorbell`, `Recorder`) is separate and shareable.
 
+mod calibrate;
 mod copier;
 mod copy;
 mod open;

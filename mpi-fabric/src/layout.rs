@@ -7,7 +7,7 @@
 /// First word of the job memory: "FERRUMJB" in memory order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.
@@ -77,6 +77,12 @@ pub mod header {
     pub const LAUNCHER_PID: usize = 0x44;
     /// u64: 0, or bit 63 | bit 62 for a fatal error | rank << 32 | exit code: the first MPI_Abort or fatal error.
     pub const ABORT: usize = 0x80;
+    /// u64: the calibration (`crate::calibration`): 0 none, 1 a process measures, 2 published.
+    pub const CALIBRATION: usize = 0xc0;
+    /// u64 each: what was published.
+    pub const CALIBRATED: usize = 0xc8;
+    /// How many.
+    pub const CALIBRATED_WORDS: usize = 6;
 }
 
 /// Offsets in a rank's block.

@@ -8,9 +8,11 @@
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`Channel`]: flags and slots of the collectives of one communicator. `coll_room`: the memory of a rank for them.
 //! - `copy_buffer`: the memory of a sender through which longer payloads go.
+//! - [`calibration`]: measured rates of this host, and up to which length such payloads are faster than copies by the kernel.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
-//!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too.
+//!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too;
+//!   `shared_objects`: a table of it.
 //! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
@@ -29,6 +31,8 @@ pub mod recorder;
 pub mod ring;
 mod sync;
 
+#[cfg(not(loom))]
+pub mod calibration;
 #[cfg(not(loom))]
 mod channel;
 mod coll_room;
@@ -63,6 +67,8 @@ pub mod remote;
 mod settings;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(not(loom))]
+mod shared_objects;
 #[cfg(not(loom))]
 pub mod signal_mask;
 #[cfg(not(loom))]

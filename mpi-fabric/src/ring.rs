@@ -37,7 +37,7 @@ use crate::record::{
 use crate::sync::{AtomicU64, Ordering};
 
 pub(crate) use consumer::Consumer;
-pub(crate) use distance::Distance;
+pub(crate) use distance::{Distance, FAR_NS};
 #[cfg(not(loom))]
 pub(crate) use mapped::{MappedRing, clock_ns};
 

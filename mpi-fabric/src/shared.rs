@@ -11,6 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use mpi_errors::Result;
@@ -19,15 +20,18 @@ use crate::fault;
 use crate::layout::PAGE;
 use crate::mapping::Mapping;
 use crate::os::sched_yield;
+use crate::shared_objects;
 
 /// Offset of the word that identifies an object.
 const NAME: usize = 0;
+/// Offset of the number of the object, which no other object of the host has.
+const NUMBER: usize = 8;
 /// Offset of the lock: on a line of its own.
 const LOCK: usize = 64;
 
 /// Memory that several processes have mapped. Thread-safe: it is only an address, a length and a lock.
 pub struct SharedMemory {
-    mapping: Mapping,
+    mapping: Arc<Mapping>,
     descriptor: Option<OwnedFd>,
 }
 
@@ -45,7 +49,8 @@ impl SharedMemory {
             Mapping::create(PAGE + bytes as usize, std::iter::once((0, PAGE))).map_err(refused)?;
         // Relaxed: processes that open it get the number of the descriptor afterwards, in a message.
         mapping.word(NAME).store(name, Ordering::Relaxed);
-        Ok(SharedMemory { mapping, descriptor: Some(descriptor) })
+        mapping.word(NUMBER).store(shared_objects::new_number(), Ordering::Relaxed);
+        Ok(SharedMemory::of(mapping, Some(descriptor)))
     }
 
     /// The memory of `bytes` bytes that process `pid` has under a descriptor. Errors: it is not there, may not be
@@ -64,7 +69,13 @@ impl SharedMemory {
         if mapping.word(NAME).load(Ordering::Relaxed) != name {
             return Err(other_object());
         }
-        Ok(SharedMemory { mapping, descriptor: None })
+        Ok(SharedMemory::of(mapping, None))
+    }
+
+    fn of(mapping: Mapping, descriptor: Option<OwnedFd>) -> SharedMemory {
+        let mapping = Arc::new(mapping);
+        shared_objects::add(mapping.word(NUMBER).load(Ordering::Relaxed), &mapping);
+        SharedMemory { mapping, descriptor }
     }
 
     /// The number under which others may open it; `None` in a process that opened it, and after [`Self::close`].
@@ -93,6 +104,13 @@ impl SharedMemory {
             if turns < 100 { std::hint::spin_loop() } else { sched_yield() }
         }
         SharedMemoryGuard { lock }
+    }
+}
+
+impl Drop for SharedMemory {
+    /// The memory stays mapped while a copy from it is under way.
+    fn drop(&mut self) {
+        shared_objects::remove(&self.mapping);
     }
 }
 

@@ -67,7 +67,8 @@ pub trait Transport: Send {
     fn waiter(&self) -> Arc<dyn Waiter>;
 }
 
-/// Copies to and from the regions of peers beyond shared memory. Thread-safe: threads of the rank copy at the same
+/// Copies to and from regions that neither the kernel nor a rank of the same process copies: those of peers beyond shared
+/// memory, and of shared memory that is mapped. Thread-safe: threads of the rank copy at the same
 /// time, also while another uses the [`Transport`].
 pub trait NetworkCopies: Send + Sync {
     /// Copies from a peer's region, from `offset` on. Returns when the bytes are there.

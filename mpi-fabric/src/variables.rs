@@ -3,7 +3,7 @@
 //! Writers hold the process lock: pushes do anyway, and `Wait::next` is called while it is held.
 
 use mpi_t::Verbosity::{DeveloperBasic, DeveloperDetail, TunerBasic};
-use mpi_t::{Counter, Level, Size, WatchedPercentage};
+use mpi_t::{Aggregate, Counter, Level, Size, WatchedPercentage};
 
 mpi_t::instruments! {
     /// One rank's queues and waits.
@@ -47,6 +47,16 @@ mpi_t::instruments! {
         pub wait_poll_limit: Size =
             { name: "fabric_wait_poll_limit", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
               verbosity: DeveloperDetail },
+        /// Number of records that this process sent with data in its copy buffer: one for each message of 2 KiB and more,
+        /// or one for each segment or fragment of a longer one. Counted when the record is in the ring.
+        pub buffered_records: Counter =
+            { name: "fabric_buffered_records", class: Counter, type: u64, unit: "records", category: "fabric.queues" },
+        /// Bytes of data in the records of fabric_buffered_records.
+        pub buffered_bytes: Aggregate =
+            { name: "fabric_buffered_bytes", class: Aggregate, type: u64, unit: "bytes", category: "fabric.queues" },
+        /// Bytes of fabric_buffered_bytes that were written by stores that go past the caches (fabric_copy_stores).
+        pub streamed_bytes: Aggregate =
+            { name: "fabric_streamed_bytes", class: Aggregate, type: u64, unit: "bytes", category: "fabric.queues" },
         /// Number of times that this process woke a peer that slept.
         pub wakeups_sent: Counter =
             { name: "fabric_wakeups_sent", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },

@@ -37,8 +37,8 @@ fn content(operation: u64, turn: u64, rank: u32, bytes: usize) -> Vec<u8> {
 fn operation(n: u64) -> (usize, u64, Option<u32>) {
     let random = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let bytes = [0, 8, 48, 49, 1000, 5000, 20_000, 32 << 10][random as usize % 8];
-    let turns = if random % 5 == 0 { 1 + random / 8 % 40 } else { 1 };
-    (bytes, turns, (random / 64 % 3 > 0).then_some((random / 256 % 16) as u32))
+    let turns = if random.is_multiple_of(5) { 1 + random / 8 % 40 } else { 1 };
+    (bytes, turns, (!(random / 64).is_multiple_of(3)).then_some((random / 256 % 16) as u32))
 }
 
 fn work(channel: &Channel, rank: u32, operations: u64) {

@@ -5,6 +5,7 @@
 
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_fabric::Endpoint;
+use mpi_fabric::calibration::CHUNK_MAX;
 
 use crate::cvars::EngineSettings;
 use crate::run_table::RunTable;
@@ -12,9 +13,6 @@ use crate::wire::{self, Offer};
 
 /// From this size on, both sides copy.
 pub(crate) const SHARE_FROM: u64 = 32 << 10;
-/// Largest chunk one side claims at a time.
-const CHUNK_MAX: u64 = 128 << 10;
-
 /// Chunks are a quarter of a message, so that both sides end together, and never tiny.
 pub(crate) fn chunk_bytes(bytes: u64) -> u64 {
     (bytes.div_ceil(4)).next_multiple_of(4096).clamp(16 << 10, CHUNK_MAX)

@@ -29,6 +29,7 @@ use crate::pair_parts::Parts;
 use crate::partition_metrics::PartitionMetrics;
 use crate::partitions::Partitions;
 use crate::pending_contexts::ContextAgreement;
+use crate::pipelined_limit::PipelinedLimit;
 use crate::recipe::RecipeRequest;
 use crate::request::{
     AWAITED, AWAITED_BY, AtOnce, CancelState, DETACHED, PART, Request, SCHEDULED, SERVED, WATCHED, Work,
@@ -97,6 +98,8 @@ pub(crate) struct Core {
     /// Messages by size.
     pub sizes: &'static [SizeInstruments; SIZE_CLASSES],
     pub settings: &'static EngineSettings,
+    /// Which blocking sends go in fragments.
+    pub pipelined_limit: PipelinedLimit,
     /// Requests and messages that MPI_T handles are bound to.
     pub on_demand: OnDemandMetrics,
     /// Reasons for which a blocking receive is posted at once: communicators whose room in posted receives is kept, and
@@ -165,6 +168,7 @@ impl Core {
         instruments: &'static EngineInstruments,
         settings: &'static EngineSettings,
         partition_metrics: PartitionMetrics,
+        pipelined_limit: PipelinedLimit,
     ) -> Core {
         instruments.slots_free.raise(u64::from(SLOTS));
         Core {
@@ -200,6 +204,7 @@ impl Core {
             events: MessageEvents::new(),
             sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("the number of rows is the argument"),
             settings,
+            pipelined_limit,
             on_demand: OnDemandMetrics::default(),
             posting: 0,
             background: Background::default(),

@@ -6,6 +6,9 @@ use crate::limits::{AS_PROCESS, CommLimit, ProcessLimit};
 use crate::wire;
 use mpi_t::Verbosity::TunerAll;
 
+/// The value of `p2p_pipelined_limit` with which the limits are those of the calibration.
+pub const AUTOMATIC: i32 = -1;
+
 mpi_t::cvars! {
     /// How the engine of one process sends and waits.
     pub struct EngineSettings, verbosity: TunerBasic {
@@ -22,13 +25,19 @@ mpi_t::cvars! {
         pub copy_runs_from: u64 = 16384 => {
             name: "p2p_copy_runs_from", unit: "bytes", category: "p2p.protocol", scope: Local,
             range: 1..=1 << 30, verbosity: TunerAll },
+        /// Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one
+        /// piece and lies in memory that both processes have mapped: that of a window, by MPI_Win_allocate_shared or
+        /// MPI_Win_allocate. If the receiver has not mapped it, the message goes in fragments. Takes effect with the next
+        /// send.
+        pub copy_shared_from: u64 = 64 << 10 => {
+            name: "p2p_copy_shared_from", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
         /// Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time,
-        /// where the kernel could copy it too: between processes of one thread. 0: the kernel copies all of them. Takes
-        /// effect with the next send. (Measured, half round trips by fragments and by the kernel: between cores that share
-        /// a cache 256 KiB 10 and 23 us, 4 MiB 155 and 246 us, 64 MiB 15 and 10 ms; between others 256 KiB 24 and 70 us,
-        /// 4 MiB 405 and 861 us.)
-        pub pipelined_limit: u64 = 16 << 20 => {
-            name: "p2p_pipelined_limit", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
+        /// where the kernel could copy it too: between processes of one thread. -1: as one process of the host measures it
+        /// at its first such send of 64 KiB or more (p2p_calibration_limit_near, p2p_calibration_limit_far). 0: the kernel
+        /// copies all of them. 2147483647: all go in fragments, longer ones too. Takes effect with the next send.
+        pub pipelined_limit: i32 = AUTOMATIC => {
+            name: "p2p_pipelined_limit", unit: "bytes", category: "p2p.protocol", scope: Local,
+            range: -1..=i32::MAX as i128, verbosity: TunerAll },
         /// Most bytes of an offered message that go with the offer, through the sender's copy buffer, so that a receive
         /// that waits takes them at once: of a blocking send that goes in fragments the first ones, of another send the
         /// whole message or nothing. Data that no receive waits for is sent again later. 0: none go ahead. Processes of

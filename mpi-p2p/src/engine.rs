@@ -25,6 +25,7 @@ use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
 use crate::partition_metrics::{PartitionEvents, PartitionInstruments, PartitionMetrics};
+use crate::pipelined_limit::{CalibrationInstruments, PipelinedLimit};
 use crate::receive::Begun;
 use crate::request::Receiver;
 use crate::request::{Completion, Mode, ReceiveFailure};
@@ -77,6 +78,7 @@ pub struct Engine {
     events: &'static MessageEvents,
     pub(crate) wait_events: &'static WaitEvents,
     pub(crate) partition_metrics: PartitionMetrics,
+    calibration: &'static CalibrationInstruments,
     pub(crate) settings: &'static EngineSettings,
     rank: u32,
     size: u32,
@@ -95,7 +97,9 @@ impl Engine {
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
         let partition_metrics = PartitionMetrics::new(memory);
-        let core = Core::new(doorbell.clone(), lock.clone(), instruments, settings, partition_metrics);
+        let pipelined_limit = PipelinedLimit::new(memory);
+        let calibration = pipelined_limit.instruments;
+        let core = Core::new(doorbell.clone(), lock.clone(), instruments, settings, partition_metrics, pipelined_limit);
         let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;
@@ -112,6 +116,7 @@ impl Engine {
             events,
             wait_events: WaitEvents::new(),
             partition_metrics,
+            calibration,
             settings,
             rank,
             size,
@@ -152,6 +157,11 @@ impl Engine {
     /// Instruments and events of partitioned communication.
     pub fn partition_metrics(&self) -> (&'static PartitionInstruments, &'static PartitionEvents) {
         (self.partition_metrics.counts, self.partition_metrics.events)
+    }
+
+    /// The limit between fragments and copies by the kernel, and how it was measured.
+    pub fn calibration(&self) -> &'static CalibrationInstruments {
+        self.calibration
     }
 
     /// The engine's control variables.

@@ -20,7 +20,7 @@
 //! - `owned`, `owned_exchange`: operations with their data, for programs in Rust.
 //! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `buffer_calls`,
 //!   `remote`, `service`, `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
-//! - `instruments`, `events`, `request_events`, `cvars`, `limits`: metrics, events and settings.
+//! - `instruments`, `events`, `request_events`, `cvars`, `limits`, `pipelined_limit`: metrics, events and settings.
 //!
 //! The graph of modules has no cycle.
 //! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing that another process wrote
@@ -76,6 +76,7 @@ mod partition_transfer;
 mod partitioned;
 mod partitions;
 mod pending_contexts;
+mod pipelined_limit;
 mod posted;
 mod posted_handles;
 mod probe;
@@ -112,7 +113,7 @@ mod wire;
 pub use buffered::{Attached, BufferOwner};
 pub use collective_request::SCHEDULES;
 pub use context::{ContextSpec, PENDING_CONTEXT};
-pub use cvars::{CommSettings, EngineSettings};
+pub use cvars::{AUTOMATIC, CommSettings, EngineSettings};
 pub use engine::{Engine, Service, ServiceMessage};
 pub use events::{MessageEvents, WaitEvents};
 pub use get_status::Found;
@@ -125,6 +126,7 @@ pub use owned_exchange::OwnedExchange;
 pub use owned_message::OwnedMessage;
 pub use partition_metrics::{PartitionEvents, PartitionInstruments};
 pub use pending_contexts::MakeContext;
+pub use pipelined_limit::CalibrationInstruments;
 pub use posted::PostedInstruments;
 pub use request::{Completion, Generalized, Mode, ReceiveFailure};
 pub use start::StartedRequest;

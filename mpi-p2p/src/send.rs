@@ -203,8 +203,8 @@ impl State {
             Receiver::MatchingAtOnce
                 if !eager
                     && !core.lock.is_contended()
-                    && bytes <= core.settings.pipelined_limit.get()
-                    && self.endpoint.shares_memory(world) =>
+                    && self.endpoint.shares_memory(world)
+                    && core.pipelined_limit.permits(&self.endpoint, core.settings, world, bytes) =>
             {
                 wire::PIPELINED
             }
@@ -277,7 +277,14 @@ impl Core {
                     Data::User(buffer) if buffer.address().is_none() => ways_of(endpoint, self.settings, dest, buffer),
                     _ => (0, None),
                 };
+                let least = self.settings.copy_shared_from.get();
+                let shared = match data.contiguous() {
+                    Some(memory) if memory.len() as u64 >= least => endpoint.shared_place(dest, memory),
+                    _ => None,
+                };
+                let ways = if shared.is_some() { wire::SHARED } else { ways };
                 let (region, registration) = match (data.contiguous(), &table) {
+                    _ if let Some(place) = shared => (place, Registration::NONE),
                     (Some(memory), _) => registration::for_reading(endpoint, dest, memory),
                     (None, Some(table)) => registration::of_table(endpoint, dest, table),
                     (None, None) => (RegionKey::NONE, Registration::NONE),
@@ -285,7 +292,9 @@ impl Core {
                 head.flags = head.flags & (wire::FOR_SERVICE | wire::PIPELINED) | ways;
                 let offer = Offer { bytes: data.bytes(), region, ways, pipelined: false }.encode();
                 let ahead = match data.contiguous() {
-                    Some(memory) if head.flags & wire::FOR_SERVICE == 0 && !self.lock.is_contended() => {
+                    Some(memory)
+                        if head.flags & (wire::FOR_SERVICE | wire::SHARED) == 0 && !self.lock.is_contended() =>
+                    {
                         (memory, self.settings.ahead_of(head, memory.len()))
                     }
                     _ => (&[][..], 0),

@@ -1,6 +1,7 @@
 //! Large messages: offered first, then moved in a single copy or as fragments.
 //!
-//! The receiver decides once its receive is matched. Where the kernel lets it read the sender's memory it copies the
+//! The receiver decides once its receive is matched. Data in shared memory that it has mapped too, as that of a window, it copies
+//! from its own mapping. Where the kernel lets it read the sender's memory it copies the
 //! data itself; for a long message it sends the region of its buffer to the sender, and both copy chunks, claimed one
 //! by one from a counter in the receiver's page, until none is left. Where one side's memory has gaps, that side copies
 //! alone, between its runs and the other's memory. A side whose runs are long gives the other a table of them; then
@@ -12,7 +13,7 @@
 
 use mpi_core::Handle;
 use mpi_datatype::RecvBuf;
-use mpi_fabric::{Endpoint, Payload, RecordHead};
+use mpi_fabric::{Copier, Endpoint, Payload, RecordHead};
 use smallvec::SmallVec;
 
 use crate::chains::Key;
@@ -22,7 +23,7 @@ use crate::core::{Core, Reply};
 use crate::delivery::{accepted, unpack_payload};
 use crate::message::Matched;
 use crate::request::{Data, Request, WATCHED, Work};
-use crate::wire;
+use crate::wire::{self, Offer};
 
 /// Longest fragment between processes that share memory: the receiver unpacks one while the sender packs the next. Shorter
 /// where another thread may need the lock.
@@ -50,6 +51,17 @@ impl Core {
             return;
         }
         let near = endpoint.shares_memory(from);
+        if offer.is_shared() {
+            let copier = match buffer.address() {
+                Some(_) if near => endpoint.copier_of_shared(from, offer.region, wanted),
+                _ => None,
+            };
+            match copier {
+                Some(copier) => self.copy_alone(handle, copier, offer, buffer, (wanted, peer)),
+                None => self.receive_fragments(endpoint, handle, buffer, (from, peer), wanted),
+            }
+            return;
+        }
         let can_share = near && from != endpoint.rank() && wanted >= SHARE_FROM && !self.slots.are_all_used();
         let copied_by = match (offer.ways, buffer.address()) {
             (0, Some(_)) if offer.region.is_none() || !endpoint.can_copy(from) => Copied::Never,
@@ -74,8 +86,37 @@ impl Core {
             }
             return;
         }
+        self.receive_fragments(endpoint, handle, buffer, (from, peer), wanted);
+    }
+
+    /// Copies the message without the sender's help.
+    #[inline(never)]
+    fn copy_alone(
+        &mut self,
+        handle: Handle,
+        copier: Copier,
+        offer: Offer,
+        buffer: RecvBuf<'static>,
+        (wanted, token): (u64, u64),
+    ) {
+        self.begin_work(handle, Work::Copying);
+        let buffer = buffer.split_at(wanted).0;
+        let remote = Remote { region: offer.region, offset: 0, bytes: wanted, listed: false };
+        self.copies.add(handle, copier, remote, Side::Receive { buffer, token }, Claims::alone(true));
+    }
+
+    /// Requests the message as fragments.
+    #[inline(never)]
+    fn receive_fragments(
+        &mut self,
+        endpoint: &mut Endpoint,
+        handle: Handle,
+        buffer: RecvBuf<'static>,
+        (from, token): (u32, u64),
+        wanted: u64,
+    ) {
         self.begin_work(handle, Work::Receiving { buffer, from, wanted, got: 0 });
-        self.reply(endpoint, Reply::stream((from, peer), handle, wanted, 0));
+        self.reply(endpoint, Reply::stream((from, token), handle, wanted, 0));
     }
 
     /// The buffer of a receive that an offer of so many bytes has matched, and how many of them it wants. Its transfer

@@ -65,13 +65,17 @@ pub(crate) const WRITES: u8 = 4;
 /// In the flags of an [`OFFER`]: the sender waits for the end of the message, and fragments are the fastest way.
 pub(crate) const PIPELINED: u8 = 8;
 
+/// In the flags of an [`OFFER`]: the region is the place of the data in an object that the receiver may have mapped
+/// (`Endpoint::shared_place`).
+pub(crate) const SHARED: u8 = 16;
+
 /// What a sender offers: the size of its message, and the region that another process can copy it from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {
     pub bytes: u64,
     /// The registered data in the sender, or the table of its runs; none when it is in too many pieces.
     pub region: RegionKey,
-    /// [`LISTED`] and [`WRITES`].
+    /// [`LISTED`], [`WRITES`] and [`SHARED`].
     pub ways: u8,
     /// [`PIPELINED`].
     pub pipelined: bool,
@@ -85,13 +89,18 @@ impl Offer {
         self.ways & LISTED != 0
     }
 
+    /// Whether the region is a place in shared memory.
+    pub fn is_shared(self) -> bool {
+        self.ways & SHARED != 0
+    }
+
     pub fn encode(self) -> [u8; 24] {
         let [address, key] = self.region.to_words();
         join([self.bytes, address, key])
     }
 
     pub fn decode([bytes, address, key]: [u64; 3], flags: u8) -> Offer {
-        let (ways, pipelined) = (flags & (LISTED | WRITES), flags & PIPELINED != 0);
+        let (ways, pipelined) = (flags & (LISTED | WRITES | SHARED), flags & PIPELINED != 0);
         Offer { bytes, region: RegionKey::from_words([address, key]), ways, pipelined }
     }
 }

@@ -91,6 +91,7 @@ pub(crate) fn complete(
     registry.register(engine.instruments())?;
     registry.register_events(engine.events().0)?;
     registry.register_events(engine.events().1)?;
+    registry.register(engine.calibration())?;
     registry.register(engine.partition_metrics().0)?;
     registry.register_events(engine.partition_metrics().1)?;
     registry.register(coll.instruments())?;

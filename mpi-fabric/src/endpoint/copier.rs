@@ -16,7 +16,10 @@ use mpi_errors::{Error, Result};
 
 use super::process::ProbedProcess;
 use crate::fault;
+use crate::layout::PAGE;
+use crate::mapping::Mapping;
 use crate::pieces::{self, Piece};
+use crate::prefetching::copy_prefetching;
 use crate::region::{NotRegistered, RegionKey, Regions};
 use crate::remote;
 use crate::transport::NetworkCopies;
@@ -36,7 +39,8 @@ enum CopyWay {
     Within(Arc<Regions>),
     /// The kernel copies between the two processes.
     Kernel(Arc<ProbedProcess>),
-    Network(Arc<dyn NetworkCopies>),
+    /// A network copies, or this process from its own mapping of the memory.
+    Provided(Arc<dyn NetworkCopies>),
 }
 
 impl Copier {
@@ -48,8 +52,12 @@ impl Copier {
         Copier { peer, way: CopyWay::Kernel(process) }
     }
 
+    pub(super) fn of_shared(peer: u32, mapping: Arc<Mapping>) -> Copier {
+        Copier { peer, way: CopyWay::Provided(mapping) }
+    }
+
     pub(super) fn by_network(peer: u32, network: Arc<dyn NetworkCopies>) -> Copier {
-        Copier { peer, way: CopyWay::Network(network) }
+        Copier { peer, way: CopyWay::Provided(network) }
     }
 
     /// World rank of the peer.
@@ -71,7 +79,7 @@ impl Copier {
                 .check()
                 .and_then(|()| remote::read(process.pid, address, into))
                 .map_err(|error| copy_failed("read", self.peer, process.pid, &error)),
-            CopyWay::Network(network) => network.read(self.peer, key, offset, into),
+            CopyWay::Provided(copies) => copies.read(self.peer, key, offset, into),
         }
     }
 
@@ -94,7 +102,7 @@ impl Copier {
                 // SAFETY: `PeerProcess::probe` makes a `ProbedProcess` of ids of other processes only.
                 .and_then(|()| unsafe { remote::write(process.pid, address, data) })
                 .map_err(|error| copy_failed("write", self.peer, process.pid, &error)),
-            CopyWay::Network(network) => network.write(self.peer, key, offset, data),
+            CopyWay::Provided(copies) => copies.write(self.peer, key, offset, data),
         }
     }
 
@@ -143,9 +151,34 @@ impl fmt::Debug for Copier {
         let way = match &self.way {
             CopyWay::Within(_) => "within this process",
             CopyWay::Kernel(_) => "by the kernel",
-            CopyWay::Network(_) => "by the network",
+            CopyWay::Provided(_) => "by the network or from shared memory",
         };
         write!(f, "Copier(rank {}, {way})", self.peer)
+    }
+}
+
+/// Copies from the memory of an object (`shared_objects`); the address of the key is an offset there. It is only read.
+impl NetworkCopies for Mapping {
+    fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {
+        let start = key.address().wrapping_add(offset);
+        let inside = start.checked_add(into.len() as u64).is_some_and(|end| end <= (self.bytes() - PAGE) as u64);
+        if !inside {
+            return Err(not_registered(peer, start, into.len()));
+        }
+        let from = self.at(PAGE + start as usize, into.len()).as_ptr().cast_const();
+        let apart = from.addr().abs_diff(into.as_ptr().addr()) >= into.len();
+        // SAFETY: inside the mapping, and `into` is writable. The buffer of a faulty program may overlap the data.
+        unsafe {
+            match apart {
+                true => copy_prefetching(from, into.as_mut_ptr(), into.len()),
+                false => std::ptr::copy(from, into.as_mut_ptr(), into.len()),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()> {
+        Err(not_registered(peer, key.address().wrapping_add(offset), data.len()))
     }
 }
 

@@ -9,6 +9,7 @@ use super::process::Copies;
 use crate::fault;
 use crate::region::{Access, RegionKey, Registration};
 use crate::shared::SharedMemory;
+use crate::shared_objects;
 use crate::transport::{ProcessId, Way};
 
 use mpi_errors::{Error, Result};
@@ -103,6 +104,20 @@ impl Endpoint {
             Copies::Process(process) => Ok(Copier::by_kernel(peer, process.clone())),
             Copies::Unknown | Copies::Refused => Err(not_reachable(peer)),
         }
+    }
+
+    /// The place of memory in an object that other processes may have mapped, as a key for [`Self::copier_of_shared`] in
+    /// the peer, from offset 0 on. `None`: it lies in none, or the peer is not another process of this host.
+    pub fn shared_place(&self, peer: u32, memory: &[u8]) -> Option<RegionKey> {
+        let output = self.outputs.get(peer as usize)?;
+        let (object, offset) = shared_objects::place_of(memory)?;
+        output.is_other_process(self.job.block(output.local?), self.pid).then(|| RegionKey::new(offset, object))
+    }
+
+    /// A way to copy `bytes` bytes from an object that a peer has named by [`Self::shared_place`]; `None` if this process
+    /// has not mapped the object, or the bytes are not in it.
+    pub fn copier_of_shared(&self, peer: u32, key: RegionKey, bytes: u64) -> Option<Copier> {
+        shared_objects::mapping_of(key.number(), key.address(), bytes).map(|mapping| Copier::of_shared(peer, mapping))
     }
 
     /// Copies from a peer's region; as [`Copier::read`]. Errors: also those of [`Self::copier`].

@@ -162,6 +162,8 @@ mod tests {
 
     /// Starts a child that attaches as a rank, if it is to, and ends with the value of `word` once the job ends.
     fn child(job: &Arc<Job>, word: &mut u64, rank: Option<u32>, settings: &'static FabricSettings) -> libc::pid_t {
+        // Another test's thread may be inside of this call, which happens once in a process; the child would wait for it.
+        crate::os::membarrier_register();
         // SAFETY: the child attaches, sleeps and leaves by `_exit`; the C library keeps its allocator usable there.
         unsafe {
             match libc::fork() {

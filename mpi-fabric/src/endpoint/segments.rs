@@ -146,6 +146,11 @@ impl Endpoint {
             head = RecordHead { kind: rest, a: ((i + 1) * segment) as u64, ..RecordHead::default() };
         }
         self.buffer.taken(start, payload.len(), dest, output.ring.position());
+        self.variables.buffered_records.add(payload.len().div_ceil(segment) as u64);
+        self.variables.buffered_bytes.add(payload.len() as u64);
+        if streams {
+            self.variables.streamed_bytes.add(payload.len() as u64);
+        }
         if payload.len() > segment {
             output.notify(self.fenced, &self.variables);
         }

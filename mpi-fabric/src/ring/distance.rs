@@ -9,7 +9,7 @@
 
 /// From this many nanoseconds on a receiver is far: measured, near 10 to 30, far 60 to 130, above what reading the clock
 /// takes.
-const FAR_NS: u32 = 50;
+pub(crate) const FAR_NS: u32 = 50;
 
 /// So many measurements are kept: an interrupt lengthens a single one, and the line may have been fetched already.
 const KEPT: usize = 15;

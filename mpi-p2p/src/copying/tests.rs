@@ -265,8 +265,11 @@ fn a_revoke_of_a_send_returns_when_the_copier_has_finished() {
     assert!(copying.engine.state.get(&copying.engine.lock()).core.requests.get(request).is_none());
 }
 
+/// The data of a message and the buffer of its receive.
+type Buffers = (Vec<u8>, Vec<u8>);
+
 /// A receive of the engine's process, of whose message one of its threads copies a chunk.
-fn begin_receive() -> (Copying, Handle, JoinHandle<()>, (Vec<u8>, Vec<u8>), mpi_fabric::Registration) {
+fn begin_receive() -> (Copying, Handle, JoinHandle<()>, Buffers, mpi_fabric::Registration) {
     let mut copying = Copying::new();
     let (data, mut buffer) = (vec![3; BYTES], vec![0; BYTES]);
     // SAFETY: the buffer stays until the request is complete or revoked.

@@ -35,6 +35,16 @@ static void set_bytes(const char *name, unsigned long long bytes)
     ok(MPI_T_cvar_handle_free(&handle));
 }
 
+static void set(const char *name, unsigned value)
+{
+    MPI_T_cvar_handle handle;
+    int index = -1, count;
+    ok(MPI_T_cvar_get_index(name, &index));
+    ok(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+    ok(MPI_T_cvar_write(handle, &value));
+    ok(MPI_T_cvar_handle_free(&handle));
+}
+
 static void copies(int fragments)
 {
     MPI_T_pvar_handle copied = of_process("p2p_bytes_copied", MPI_T_PVAR_CLASS_AGGREGATE);
@@ -75,7 +85,7 @@ static void gaps(int fragments)
         ok(MPI_Type_commit(&types[i]));
     }
     /* Data in one piece would go in fragments between near cores. */
-    set_bytes("p2p_pipelined_limit", 0);
+    set("p2p_pipelined_limit", 0);
     for (unsigned long long runs = 1; runs <= 1 << 20; runs <<= 20)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
@@ -172,16 +182,6 @@ static void queues(void)
     check_equal(read_pvar(session, most_held), 1500);
 }
 
-static void set(const char *name, unsigned value)
-{
-    MPI_T_cvar_handle handle;
-    int index = -1, count;
-    ok(MPI_T_cvar_get_index(name, &index));
-    ok(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
-    ok(MPI_T_cvar_write(handle, &value));
-    ok(MPI_T_cvar_handle_free(&handle));
-}
-
 static double seconds(void)
 {
     struct timespec time;
@@ -237,14 +237,15 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_session_create(&session));
     MPI_T_pvar_handle peers = of_process("fabric_connections", MPI_T_PVAR_CLASS_COUNTER);
     /* With all and with none of the data ahead of the answer, in fragments and without, as far as that can be set. */
-    const unsigned long long ahead[] = {64 << 10, 0, 1 << 20}, pipelined[] = {16 << 20, 0};
+    const unsigned long long ahead[] = {64 << 10, 0, 1 << 20};
+    const unsigned pipelined[] = {16 << 20, 0};
     for (int i = 0; i < 6; i++) {
         set_bytes("p2p_ahead_limit", ahead[i % 3]);
-        set_bytes("p2p_pipelined_limit", pipelined[i / 3]);
+        set("p2p_pipelined_limit", pipelined[i / 3]);
         copies(argc > 1);
     }
     set_bytes("p2p_ahead_limit", ahead[0]);
-    set_bytes("p2p_pipelined_limit", pipelined[0]);
+    set("p2p_pipelined_limit", pipelined[0]);
     gaps(argc > 1);
     if (size == 2)
         slots(argc > 1);

@@ -1,0 +1,111 @@
+//! The lock of one process's memory: held by any number of processes together, or by one alone.
+//!
+//! One word has the state: the number of processes that share the lock, or the rank of the one that holds it alone.
+//! A second word counts the processes that wait to hold it alone; while there are some, no other process begins to
+//! share it, so that they do not wait for ever.
+//! Invariant: only a process that holds the lock releases it.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// Place of the rank of the process that holds the lock alone, plus one; below it is the number of those that share it.
+const ALONE: u32 = 32;
+
+/// The lock of one process's memory, in words that several processes share. Thread-safe.
+#[derive(Debug, Clone, Copy)]
+pub struct RankLock<'a> {
+    state: &'a AtomicU64,
+    claims: &'a AtomicU64,
+}
+
+impl<'a> RankLock<'a> {
+    /// The lock in these words, which are 0 at first.
+    pub(crate) fn new(state: &'a AtomicU64, claims: &'a AtomicU64) -> RankLock<'a> {
+        RankLock { state, claims }
+    }
+
+    /// Takes the lock together with others; false while a process holds it alone, or waits to.
+    #[inline]
+    pub fn try_share(self) -> bool {
+        if self.claims.load(Ordering::Relaxed) != 0 {
+            return false;
+        }
+        let state = self.state.load(Ordering::Relaxed);
+        // Acquire pairs with the Release in `release`.
+        state >> ALONE == 0
+            && self.state.compare_exchange(state, state + 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Takes the lock alone, for the process with this rank; false while any process holds it.
+    #[inline]
+    pub fn try_hold(self, rank: u32) -> bool {
+        let alone = (u64::from(rank) + 1) << ALONE;
+        // Acquire pairs with the Release in `release` and in `stop_sharing`.
+        self.state.compare_exchange(0, alone, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Releases the lock that this process holds alone.
+    #[inline]
+    pub fn release(self) {
+        // Release pairs with the Acquires in `try_share` and `try_hold`.
+        self.state.store(0, Ordering::Release);
+    }
+
+    /// Releases the lock that this process shares.
+    #[inline]
+    pub fn stop_sharing(self) {
+        // Release pairs with the Acquire in `try_hold`.
+        self.state.fetch_sub(1, Ordering::Release);
+    }
+
+    /// The process begins to wait until it holds the lock alone.
+    pub fn claim(self) {
+        self.claims.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The process waits no longer.
+    pub fn end_claim(self) {
+        self.claims.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The rank of the process that holds the lock alone, as the word has it.
+    pub fn holder(self) -> Option<u32> {
+        ((self.state.load(Ordering::Relaxed) >> ALONE) as u32).checked_sub(1)
+    }
+
+    /// Takes the lock from `holder`, which has ended, for the process with this rank; false if that one does not hold it.
+    pub fn take_over(self, holder: u32, rank: u32) -> bool {
+        let [before, after] = [holder, rank].map(|rank| (u64::from(rank) + 1) << ALONE);
+        self.state.compare_exchange(before, after, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_shared_or_held_alone_and_a_claim_keeps_others_from_sharing() {
+        let (state, claims) = (AtomicU64::new(0), AtomicU64::new(0));
+        let lock = RankLock::new(&state, &claims);
+        assert!(lock.try_share() && lock.try_share() && !lock.try_hold(0));
+        lock.claim();
+        assert!(!lock.try_share());
+        lock.stop_sharing();
+        assert!(!lock.try_hold(0));
+        lock.stop_sharing();
+        assert!(lock.try_hold(0) && !lock.try_hold(1));
+        lock.end_claim();
+        assert_eq!((lock.holder(), lock.try_share()), (Some(0), false));
+        lock.release();
+        assert_eq!((lock.holder(), lock.try_share()), (None, true));
+    }
+
+    #[test]
+    fn only_the_lock_of_the_process_that_ended_is_taken_over() {
+        let (state, claims) = (AtomicU64::new(0), AtomicU64::new(0));
+        let lock = RankLock::new(&state, &claims);
+        assert!(!lock.take_over(3, 1) && lock.try_hold(3));
+        assert!(!lock.take_over(2, 1) && lock.take_over(3, 1));
+        assert_eq!(lock.holder(), Some(1));
+    }
+}

@@ -1,0 +1,88 @@
+//! Requests of operations (MPI-5.0, 12.3.5): `MPI_Rput`, `MPI_Rget` and the like.
+//!
+//! An operation that was complete when its call returned has a request that is complete. Of another one, the records
+//! for its target are sent at once, followed by `Verb::Flush`; the request is complete when all of their messages are.
+//! Invariant: the memory of records that are sent is kept until their messages are complete (`serve`).
+
+use mpi_core::abi::MPI_ERR_RMA_SYNC;
+use mpi_core::{Guard, Handle, Status};
+use mpi_datatype::SendBuf;
+use mpi_errors::{Error, Result};
+use mpi_p2p::Mode;
+
+use crate::OneSided;
+use crate::sending::Part;
+use crate::target::Target;
+use crate::window::Win;
+use crate::wire::{BATCH, DATA};
+
+impl OneSided {
+    /// Errors: `MPI_ERR_RMA_SYNC` when an operation with a request may not be started, because no epoch of locks is open for
+    /// its target. To be called before the operation.
+    pub fn check_requestable(&self, guard: &Guard<'_>, win: &Win, target: &Target<'_>) -> Result<()> {
+        let locks = &win.epoch.get(guard).locks;
+        let locked = match win.rank_named(target.rank)? {
+            Some(rank) => locks.has(rank),
+            None => locks.any(),
+        };
+        if locked {
+            return Ok(());
+        }
+        let rank = target.rank;
+        let rule = format!("rank {rank} of {} is not locked by this process", win.described());
+        Err(Error::new(MPI_ERR_RMA_SYNC, rule).hint("Operations with requests need MPI_Win_lock or MPI_Win_lock_all."))
+    }
+
+    /// The request of the operation on this target that was started last. Errors: `MPI_ERR_INTERN` when there are too many
+    /// requests.
+    pub fn request(&self, guard: &mut Guard<'_>, win: &Win, target: &Target<'_>) -> Result<Handle> {
+        let rank = win.rank_named(target.rank)?.filter(|rank| win.epoch.get(guard).has_records(*rank));
+        let Some(rank) = rank else { return self.engine.completed(guard, win.context(), Status::EMPTY) };
+        self.send_flush(guard, win, rank)?;
+        let epoch = win.epoch.get_mut(guard);
+        let (replies, outgoing) = (epoch.take_replies(rank), epoch.take_outgoing(rank));
+        let mut parts = Vec::new();
+        let sent = self.send_parts(guard, win, rank, (outgoing.batches, outgoing.data), &mut parts);
+        if let Err(error) = sent {
+            // The replies to what was not sent never come. What was sent completes by itself.
+            let receives: Vec<Handle> = replies.iter().map(|(receive, _)| *receive).collect();
+            guard.unlocked(|| self.engine.revoke(&receives));
+            if !parts.is_empty() {
+                win.service.request(&self.engine, guard, rank, parts)?;
+            }
+            return Err(error);
+        }
+        let replies = replies.into_iter();
+        parts.extend(replies.map(|(message, bytes)| Part { message, reply: Some(bytes), kept: Vec::new() }));
+        win.service.request(&self.engine, guard, rank, parts)
+    }
+
+    /// Sends batches and data for a rank.
+    fn send_parts(
+        &self,
+        guard: &mut Guard<'_>,
+        win: &Win,
+        rank: u32,
+        (batches, data): (Vec<Vec<u8>>, Vec<SendBuf<'static>>),
+        parts: &mut Vec<Part>,
+    ) -> Result<()> {
+        let (context, dest) = (win.context(), rank as i32);
+        for batch in batches {
+            let message = self.engine.send_to_service(guard, context, dest, BATCH, kept(&batch))?;
+            parts.push(Part { message, reply: None, kept: batch });
+            win.epoch.get_mut(guard).sent_early(rank, 1);
+        }
+        for data in data {
+            let message = self.engine.isend(guard, context, dest, DATA, data, Mode::Standard)?;
+            parts.push(Part { message, reply: None, kept: Vec::new() });
+        }
+        Ok(())
+    }
+}
+
+/// Memory of a batch, for a message.
+#[allow(unsafe_code)] // the bytes of a vector stay where they are when the vector moves
+fn kept(batch: &[u8]) -> SendBuf<'static> {
+    // SAFETY: the caller keeps the vector, unchanged, in a part until its message is complete or revoked.
+    unsafe { SendBuf::from_slice(batch).detach() }
+}

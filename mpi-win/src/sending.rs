@@ -1,0 +1,192 @@
+//! Sending the records of operations to their targets' services, and waiting for the messages that this takes.
+//!
+//! A fence sends the records for all ranks and learns from a sum when they are applied. Outside of fences a record
+//! `Verb::Flush` follows those for a rank: its reply says that the service has applied all records before it.
+//! Invariant: batches that are sent outside of fences are counted for the next fence (`Epoch::early`).
+//! Not here: what the services do (`serve`).
+
+use mpi_comm::{Expected, Outcome, PendingOps};
+use mpi_core::abi::{MPI_BYTE, MPI_ERR_OTHER};
+use mpi_core::{Guard, Handle};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+use mpi_p2p::{Engine, Mode};
+
+use crate::OneSided;
+use crate::epoch::Outgoing;
+use crate::window::Win;
+use crate::wire::{BATCH, DATA, Head, Verb};
+
+impl OneSided {
+    /// Sends the records for one rank. Returns the number of batches; one that cannot be sent is an error in the outcome
+    /// and is not counted. `short` gets the rank once for each message of data that could not be sent.
+    pub(crate) fn send_records(
+        &self,
+        guard: &mut Guard<'_>,
+        win: &Win,
+        (rank, outgoing): (i32, Outgoing),
+        ops: &mut RecordOps<'_>,
+        short: &mut Vec<i32>,
+        outcome: &mut Outcome,
+    ) -> u64 {
+        let mut start = |guard: &mut Guard<'_>, tag, data| {
+            let send = match tag {
+                BATCH => self.engine.send_to_service(guard, win.context(), rank, tag, data),
+                _ => self.engine.isend(guard, win.context(), rank, tag, data, Mode::Standard),
+            };
+            send.map_err(|error| outcome.record(Err(error))).ok()
+        };
+        let (mut data, mut batches, mut unsent) = (outgoing.data, outgoing.batches.into_iter(), None);
+        let mut sent = 0;
+        for batch in batches.by_ref() {
+            let Some(send) = start(guard, BATCH, ops.keep(batch)) else {
+                unsent = ops.kept.pop();
+                break;
+            };
+            ops.add_send(send);
+            sent += 1;
+        }
+        for head in unsent.into_iter().chain(batches).flat_map(|batch| heads(&batch)) {
+            if head.has_data_behind() {
+                data.pop();
+            }
+            if head.is_answered() {
+                ops.pending.exclude_last(rank as u32);
+            }
+        }
+        let mut data = data.into_iter();
+        while let Some(next) = data.next() {
+            let Some(send) = start(guard, DATA, next) else {
+                // The target assigns data to records by their order, so no more data go there.
+                short.resize(short.len() + data.len() + 1, rank);
+                break;
+            };
+            ops.add_send(send);
+        }
+        sent
+    }
+
+    /// Sends empty messages instead of data, so that their targets do not wait for them: these need no request.
+    pub(crate) fn send_empty(&self, win: &Win, ranks: &[i32], outcome: &mut Outcome) {
+        let engine = &self.engine;
+        for rank in ranks {
+            outcome.record(engine.send(engine.lock(), win.context(), *rank, DATA, SendBuf::empty(), Mode::Standard));
+        }
+    }
+
+    /// Completes the operations on the memory of these ranks here and there. Waits, with no guard held. Errors: those of
+    /// the operations.
+    pub(crate) fn flush_ranks(&self, win: &Win, ranks: &[u32]) -> Result<()> {
+        let (mut outcome, mut short) = (Outcome::default(), Vec::new());
+        let mut guard = self.engine.lock();
+        if !win.epoch.get(&guard).has_any_of(ranks) && !win.service.has_parts(ranks) {
+            return Ok(());
+        }
+        let mut ops = RecordOps::new(&self.engine);
+        for rank in ranks {
+            outcome.record(self.send_flush(&mut guard, win, *rank));
+            let epoch = win.epoch.get_mut(&mut guard);
+            let (replies, outgoing) = (epoch.take_replies(*rank), epoch.take_outgoing(*rank));
+            replies.into_iter().for_each(|(receive, bytes)| ops.await_reply(receive, *rank, bytes));
+            let records = (*rank as i32, outgoing);
+            let sent = self.send_records(&mut guard, win, records, &mut ops, &mut short, &mut outcome);
+            win.epoch.get_mut(&mut guard).sent_early(*rank, sent);
+        }
+        drop(guard);
+        self.send_empty(win, &short, &mut outcome);
+        let waited = ops.wait_all(&mut outcome);
+        outcome.record(waited);
+        // Parts of operations with requests, which complete by themselves.
+        outcome.record(self.engine.wait_until(self.engine.lock(), || !win.service.has_parts(ranks)));
+        outcome.end()
+    }
+
+    /// Adds a record whose reply says that all records for a rank before it are applied, if there are any.
+    pub(crate) fn send_flush(&self, guard: &mut Guard<'_>, win: &Win, rank: u32) -> Result<()> {
+        if !win.epoch.get(guard).has_records(rank) {
+            return Ok(());
+        }
+        self.await_reply(guard, win, rank, 0, RecvBuf::empty())?;
+        let head =
+            Head { verb: Verb::Flush, op: 0, datatype: MPI_BYTE as u32, blocks: 0, offset: 0, count: 0, bytes: 0 };
+        win.epoch.get_mut(guard).send_inline(rank, &head, &[], |_| {});
+        Ok(())
+    }
+}
+
+/// A message of an operation that has a request.
+pub(crate) struct Part {
+    /// Its own request.
+    pub message: Handle,
+    /// Of a reply, its bytes.
+    pub reply: Option<u64>,
+    /// The memory that it sends.
+    pub kept: Vec<u8>,
+}
+
+/// Requests of records that are sent, and the memory that they use.
+pub(crate) struct RecordOps<'e> {
+    /// Dropped before `kept`, so that no request uses memory that is freed.
+    pending: PendingOps<'e, 'static>,
+    kept: Vec<Vec<u8>>,
+}
+
+impl<'e> RecordOps<'e> {
+    #[allow(unsafe_code)] // promises not to leak the requests
+    pub fn new(engine: &'e Engine) -> RecordOps<'e> {
+        // SAFETY: `fence` and `flush_ranks` alone make one; they pass it to `wait_all` or drop it.
+        RecordOps { pending: unsafe { PendingOps::new(engine) }, kept: Vec::new() }
+    }
+
+    /// Takes ownership of the receive of a reply of so many bytes.
+    pub fn await_reply(&mut self, receive: Handle, rank: u32, bytes: u64) {
+        self.pending.add(receive, Some(Expected { source: rank, bytes }));
+    }
+
+    /// Takes ownership of a send.
+    pub fn add_send(&mut self, request: Handle) {
+        self.pending.add(request, None);
+    }
+
+    /// Takes ownership of memory that a request reads, which is added next.
+    #[allow(unsafe_code)] // gives memory to requests that it outlives
+    pub fn keep(&mut self, memory: Vec<u8>) -> SendBuf<'static> {
+        // SAFETY: the bytes stay where they are when the vector moves, and `self` keeps it, unchanged, until all of its
+        // requests are over.
+        let data = unsafe { SendBuf::from_slice(&memory).detach() };
+        self.kept.push(memory);
+        data
+    }
+
+    /// Waits until all are complete.
+    pub fn wait_all(self, outcome: &mut Outcome) -> Result<()> {
+        let RecordOps { pending, kept } = self;
+        let waited = pending.wait_all(|completion, expected| {
+            outcome.record(match (completion.error, expected) {
+                (Some(error), _) => Err(error),
+                (None, Some(Expected { source, bytes })) if completion.status.bytes() != bytes => {
+                    Err(short(source, bytes))
+                }
+                (None, _) => Ok(()),
+            });
+        });
+        // Not before: the requests used it.
+        drop(kept);
+        waited
+    }
+}
+
+/// The heads of the records in a batch that this process has made.
+fn heads(batch: &[u8]) -> Vec<Head> {
+    let (mut heads, mut rest) = (Vec::new(), batch);
+    while let Ok((record, behind)) = Head::decode(rest) {
+        heads.push(record.head);
+        rest = behind;
+    }
+    heads
+}
+
+#[cold]
+pub(crate) fn short(rank: u32, bytes: u64) -> Error {
+    Error::new(MPI_ERR_OTHER, format!("rank {rank} did not answer a get of {bytes} bytes with as many"))
+}
