@@ -59,6 +59,7 @@ mod pieces;
 mod prefetching;
 #[cfg(not(loom))]
 mod rank_block;
+mod rank_lock;
 #[cfg(not(loom))]
 mod region;
 #[cfg(not(loom))]
@@ -97,6 +98,7 @@ pub use {
     pages_on_demand::PagesOnDemand,
     pieces::Piece,
     rank_block::Life,
+    rank_lock::RankLocks,
     recorder::{Mark, Recorder},
     region::{Access, RegionKey, Registration},
     settings::{DepthCell, FabricSettings, RecorderDepth},
@@ -106,4 +108,5 @@ pub use {
     variables::{FabricInstruments, RingInstruments},
 };
 
+pub use rank_lock::RankLock;
 pub use record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};

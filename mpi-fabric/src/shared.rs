@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use mpi_errors::Result;
 
@@ -91,6 +91,13 @@ impl SharedMemory {
     /// The address of the memory in this process: a multiple of a page.
     pub fn address(&self) -> usize {
         self.mapping.at(PAGE, 0).as_ptr().expose_provenance()
+    }
+
+    /// The word at an offset that is a multiple of 8, for memory of which all processes make words only. Panics behind
+    /// the end.
+    #[inline]
+    pub(crate) fn word(&self, at: usize) -> &AtomicU64 {
+        self.mapping.word(PAGE + at)
     }
 
     /// Locks the memory; all processes that have it share the lock, each for a few microseconds at most. Where

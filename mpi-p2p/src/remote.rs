@@ -49,6 +49,11 @@ impl Engine {
         self.state.get(guard).endpoint.open_shared(world_rank, descriptor, bytes, name)
     }
 
+    /// Whether a process of the job still runs. One that has not started yet counts as running.
+    pub fn is_alive(&self, guard: &Guard<'_>, world_rank: u32) -> bool {
+        self.state.get(guard).endpoint.alive(world_rank)
+    }
+
     /// Whether all these processes of the job share the job memory with this one.
     pub fn share_memory(&self, guard: &Guard<'_>, world_ranks: &[u32]) -> bool {
         let endpoint = &self.state.get(guard).endpoint;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing here waits, and long copies run with the process lock released. An operation on memory that this
 //! process has mapped, and a direct copy, is complete when the call returns; all others, which use the program's buffer
-//! until then, are complete with the next fence.
+//! until then, are complete with the next fence, or the call that ends or flushes another epoch.
 
 use mpi_core::Guard;
 use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};
@@ -210,12 +210,17 @@ impl Win {
     ) -> Result<Option<Place<'t>>> {
         let place = self.place(target, elements)?;
         let epoch = self.epoch.get_mut(guard);
-        if !epoch.open {
-            return Err(self.no_epoch());
+        let allowed = match &place {
+            Some(place) => epoch.allows(place.rank),
+            None => epoch.is_access(),
+        };
+        if !allowed {
+            return Err(self.no_epoch(target.rank));
         }
         if let Some(place) = &place {
             check(place)?;
-            epoch.started += 1;
+            // Other epochs complete all of their operations.
+            epoch.started += u64::from(epoch.open);
         }
         Ok(place)
     }
@@ -244,9 +249,10 @@ impl Win {
     }
 
     #[cold]
-    fn no_epoch(&self) -> Error {
-        let rule = format!("no epoch is open on {}: call MPI_Win_fence first", self.described());
+    fn no_epoch(&self, rank: i32) -> Error {
+        let rule = format!("no epoch for rank {rank} is open on {}", self.described());
         Error::new(MPI_ERR_RMA_SYNC, rule)
+            .hint("MPI_Win_fence, MPI_Win_lock, MPI_Win_lock_all and MPI_Win_start begin epochs.")
     }
 }
 

@@ -74,13 +74,8 @@ impl OneSided {
         let mut outcome = Outcome::default();
         if assert & MPI_MODE_NOCHECK == 0 {
             for target in &targets {
-                let posted = self.engine.recv(
-                    self.engine.lock(),
-                    win.context(),
-                    *target as i32,
-                    POST,
-                    RecvBuf::empty(),
-                );
+                let posted =
+                    self.engine.recv(self.engine.lock(), win.context(), *target as i32, POST, RecvBuf::empty());
                 outcome.record(posted.map(drop).map_err(Error::from));
             }
         }

@@ -54,6 +54,13 @@ impl OneSided {
                     return Err(error);
                 }
             };
+        let locks = match self.obtain_locks(&comm) {
+            Ok(locks) => locks,
+            Err(error) => {
+                unregister(&self.engine, &mut self.engine.lock(), &comm);
+                return Err(error);
+            }
+        };
         let attributes = WinAttributes {
             base: own.base(),
             size: size as isize,
@@ -71,9 +78,10 @@ impl OneSided {
         let epoch = Guarded::new(self.engine.process_lock(), Epoch::new(comm.size()));
         let instruments = WinInstruments::place_for(memory, &format!("window {}", context / 2));
         let own = Arc::new(own);
-        let service = Arc::new(WinService::new(self.engine.process_lock(), context, comm.rank, own.clone()));
+        let service =
+            Arc::new(WinService::new(self.engine.process_lock(), context, (comm.rank, comm.size()), own.clone()));
         self.engine.add_service(&mut self.engine.lock(), context, service.clone());
-        Ok(Win::new(comm, (registration, own, peers), service, epoch, exposed, attributes, hints, instruments))
+        Ok(Win::new(comm, (registration, own, peers), service, (epoch, locks), exposed, attributes, hints, instruments))
     }
 
     /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be freed already; the caller

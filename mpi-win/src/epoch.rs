@@ -1,6 +1,7 @@
-//! The epoch of a window between two fences: whether operations may be started, and those that wait for the next fence.
+//! The epochs of a window: on whose memory operations may be started, and those that wait to be sent.
 //!
-//! Invariant: all of it belongs to operations started since the last fence, and is sent by the next one.
+//! Invariants: records belong to operations started since the last fence, and are sent by the next call that completes
+//! them. At most one kind of access epoch is open: between fences, by locks, or by `MPI_Win_start`.
 
 use mpi_core::Handle;
 use mpi_datatype::SendBuf;
@@ -24,8 +25,16 @@ pub(crate) struct Epoch {
     pub outgoing: Vec<Outgoing>,
     /// Whether `outgoing` has records.
     pub sends: bool,
-    /// Batches that the other processes have sent in all fences so far.
+    /// Batches that the other processes have sent, as all fences so far have counted them.
     pub expected: u64,
+    /// Batches sent since the last fence, by the target's rank; empty if there were none.
+    pub early: Vec<u64>,
+    /// The locks of memory that this process has.
+    pub locks: Locks,
+    /// The ranks for which `MPI_Win_start` has begun an epoch, ascending.
+    pub access: Option<Box<[u32]>>,
+    /// The receives of the messages that end the epoch begun by `MPI_Win_post`.
+    pub exposure: Option<Vec<Handle>>,
     /// Small puts that were copied directly since the last fence.
     pub small: u32,
     /// Receives of replies, with rank and bytes expected.
@@ -33,6 +42,69 @@ pub(crate) struct Epoch {
     /// Memory of the last fence, kept for the next one.
     pub counts: Vec<u64>,
     size: usize,
+}
+
+/// The lock of one process's memory as this process has it (MPI-5.0, 12.5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Held {
+    /// Not at all.
+    #[default]
+    No,
+    /// Together with others.
+    Shared,
+    /// Alone.
+    Alone,
+    /// The program has asserted that no other process wants it (`MPI_MODE_NOCHECK`).
+    Assured,
+}
+
+/// The locks that this process has.
+#[derive(Debug, Default)]
+pub(crate) struct Locks {
+    /// By rank; empty until the first.
+    held: Vec<Held>,
+    /// Number of those that are held.
+    number: u32,
+    /// They were taken by `MPI_Win_lock_all`.
+    pub all: bool,
+}
+
+impl Locks {
+    /// Whether any lock is held.
+    #[inline]
+    pub fn any(&self) -> bool {
+        self.number > 0
+    }
+
+    /// Whether the lock of a rank is held.
+    #[inline]
+    pub fn has(&self, rank: u32) -> bool {
+        self.of(rank) != Held::No
+    }
+
+    /// How the lock of a rank is held.
+    #[inline]
+    pub fn of(&self, rank: u32) -> Held {
+        self.held.get(rank as usize).copied().unwrap_or_default()
+    }
+
+    /// The lock of a rank of a window of `size` processes, which is not held, is held from now on.
+    pub fn took(&mut self, rank: u32, held: Held, size: u32) {
+        self.held.resize(size as usize, Held::No);
+        self.held[rank as usize] = held;
+        self.number += 1;
+    }
+
+    /// The lock of a rank, which is held, no longer is; how it was.
+    pub fn released(&mut self, rank: u32) -> Held {
+        self.number -= 1;
+        std::mem::take(&mut self.held[rank as usize])
+    }
+
+    /// The ranks whose locks are held.
+    pub fn ranks(&self) -> Vec<u32> {
+        (0..).zip(&self.held).filter(|(_, held)| **held != Held::No).map(|(rank, _)| rank).collect()
+    }
 }
 
 /// Operations on one target.
@@ -52,6 +124,10 @@ impl Epoch {
             outgoing: Vec::new(),
             sends: false,
             expected: 0,
+            early: Vec::new(),
+            locks: Locks::default(),
+            access: None,
+            exposure: None,
             small: 0,
             replies: Vec::new(),
             counts: vec![0; size],
@@ -59,10 +135,58 @@ impl Epoch {
         }
     }
 
+    /// Whether operations on the memory of a rank may be started.
+    #[inline]
+    pub fn allows(&self, rank: u32) -> bool {
+        self.open
+            || self.locks.has(rank)
+            || self.access.as_ref().is_some_and(|ranks| ranks.binary_search(&rank).is_ok())
+    }
+
+    /// Whether operations on the memory of any rank may be started.
+    #[inline]
+    pub fn is_access(&self) -> bool {
+        self.open || self.locks.any() || self.access.is_some()
+    }
+
+    /// Whether records or replies of operations on this rank wait.
+    pub fn has_records(&self, rank: u32) -> bool {
+        let outgoing = self.outgoing.get(rank as usize);
+        outgoing.is_some_and(|outgoing| !outgoing.batches.is_empty())
+            || self.replies.iter().any(|reply| reply.1 == rank)
+    }
+
+    /// The same for any of these ranks.
+    pub fn has_any_of(&self, ranks: &[u32]) -> bool {
+        (self.sends || !self.replies.is_empty()) && ranks.iter().any(|rank| self.has_records(*rank))
+    }
+
+    /// The records for a rank, which are to be sent.
+    pub fn take_outgoing(&mut self, rank: u32) -> Outgoing {
+        let taken = self.outgoing.get_mut(rank as usize).map(std::mem::take).unwrap_or_default();
+        self.sends = self.outgoing.iter().any(|outgoing| !outgoing.batches.is_empty());
+        taken
+    }
+
+    /// The receives of replies of a rank, with the bytes expected.
+    pub fn take_replies(&mut self, rank: u32) -> Vec<(Handle, u64)> {
+        let taken = self.replies.extract_if(.., |reply| reply.1 == rank);
+        taken.map(|(receive, _, bytes)| (receive, bytes)).collect()
+    }
+
+    /// Batches for a rank were sent, which the next fence counts.
+    pub fn sent_early(&mut self, rank: u32, batches: u64) {
+        if batches > 0 {
+            self.early.resize(self.size, 0);
+            self.early[rank as usize] += batches;
+        }
+    }
+
     /// Whether a put of so many bytes is sent as a record and not copied directly. A direct copy costs a system call,
     /// records cost the fence a barrier, which is cheaper for many small puts.
     pub fn prefers_sending(&mut self, bytes: u64) -> bool {
-        if bytes > SMALL {
+        // Outside of fences each record would need a reply.
+        if bytes > SMALL || !self.open {
             return false;
         }
         self.small = self.small.saturating_add(1);

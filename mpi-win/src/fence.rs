@@ -6,16 +6,13 @@
 //! operation of this epoch still changes.
 //! Invariant: a process that finds an error continues to the end of the fence, so that the others do not hang.
 
-use mpi_comm::{Expected, Outcome, PendingOps};
+use mpi_comm::Outcome;
 use mpi_core::abi::*;
-use mpi_core::{Guard, Handle};
-use mpi_datatype::SendBuf;
 use mpi_errors::{Error, Result};
-use mpi_p2p::{Engine, Mode};
 
 use crate::OneSided;
+use crate::sending::RecordOps;
 use crate::window::Win;
-use crate::wire::{BATCH, DATA, Head};
 
 /// The assertions that a fence accepts.
 const ASSERTIONS: i32 = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
@@ -23,12 +20,13 @@ const ASSERTIONS: i32 = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE |
 impl OneSided {
     /// `MPI_Win_fence`. Collective over the window; waits, with no guard held.
     ///
-    /// Errors: `MPI_ERR_ASSERT` at once for other assertions, and at the end when `MPI_MODE_NOPRECEDE` was not true;
-    /// those of the operations.
+    /// Errors: at once `MPI_ERR_ASSERT` for other assertions, and `MPI_ERR_RMA_SYNC` while an epoch of another kind is
+    /// open; at the end `MPI_ERR_ASSERT` when `MPI_MODE_NOPRECEDE` was not true, and those of the operations.
     pub fn fence(&self, win: &Win, assert: i32) -> Result<()> {
         if assert & !ASSERTIONS != 0 {
             return Err(bad_assertion(assert));
         }
+        win.check_no_epoch(&self.engine.lock(), "MPI_Win_fence")?;
         let mut outcome = Outcome::default();
         let (ops, mut counts, started, short) = self.send_all(win, &mut outcome);
         self.send_empty(win, &short, &mut outcome);
@@ -59,132 +57,31 @@ impl OneSided {
         outcome.end()
     }
 
-    /// Sends the batches of the epoch. Returns the number of batches for each rank, the number of operations started,
-    /// and the ranks to which data of those batches could not be sent, once for each. A batch that cannot be sent is an
-    /// error in the outcome and is not counted.
-    fn send_all(&self, win: &Win, outcome: &mut Outcome) -> (FenceOps<'_>, Vec<u64>, u64, Vec<i32>) {
+    /// Sends the batches of the epoch. Returns the number of batches for each rank since the last fence, the number of
+    /// operations started, and the ranks to which data of those batches could not be sent, once for each. A batch that
+    /// cannot be sent is an error in the outcome and is not counted.
+    fn send_all(&self, win: &Win, outcome: &mut Outcome) -> (RecordOps<'_>, Vec<u64>, u64, Vec<i32>) {
         let guard = &mut self.engine.lock();
         let epoch = win.epoch.get_mut(guard);
         let started = std::mem::take(&mut epoch.started);
         epoch.small = 0;
         let mut counts = std::mem::take(&mut epoch.counts);
         counts.clear();
+        counts.append(&mut epoch.early);
         counts.resize(win.size() as usize, 0);
-        let (mut ops, mut short) = (FenceOps::new(&self.engine), Vec::new());
+        let (mut ops, mut short) = (RecordOps::new(&self.engine), Vec::new());
         for (receive, rank, bytes) in epoch.replies.drain(..) {
-            ops.pending.add(receive, Some(Expected { source: rank, bytes }));
+            ops.await_reply(receive, rank, bytes);
         }
         if !std::mem::take(&mut epoch.sends) {
             return (ops, counts, started, short);
         }
         let outgoing = std::mem::take(&mut epoch.outgoing);
         for (rank, outgoing) in outgoing.into_iter().enumerate() {
-            let mut start = |guard: &mut Guard<'_>, tag, data| {
-                let send = match tag {
-                    BATCH => self.engine.send_to_service(guard, win.context(), rank as i32, tag, data),
-                    _ => self.engine.isend(guard, win.context(), rank as i32, tag, data, Mode::Standard),
-                };
-                send.map_err(|error| outcome.record(Err(error))).ok()
-            };
-            let (mut data, mut batches, mut unsent) = (outgoing.data, outgoing.batches.into_iter(), None);
-            for batch in batches.by_ref() {
-                let Some(send) = start(guard, BATCH, ops.keep(batch)) else {
-                    unsent = ops.kept.pop();
-                    break;
-                };
-                ops.add_send(send);
-                counts[rank] += 1;
-            }
-            for head in unsent.into_iter().chain(batches).flat_map(|batch| heads(&batch)) {
-                if head.has_data_behind() {
-                    data.pop();
-                }
-                if head.is_answered() {
-                    ops.pending.exclude_last(rank as u32);
-                }
-            }
-            let mut data = data.into_iter();
-            while let Some(next) = data.next() {
-                let Some(send) = start(guard, DATA, next) else {
-                    // The target assigns data to records by their order, so no more data go there.
-                    short.resize(short.len() + data.len() + 1, rank as i32);
-                    break;
-                };
-                ops.add_send(send);
-            }
+            counts[rank] += self.send_records(guard, win, (rank as i32, outgoing), &mut ops, &mut short, outcome);
         }
         (ops, counts, started, short)
     }
-
-    /// Sends empty messages instead of data, so that their targets do not wait for them: these need no request.
-    fn send_empty(&self, win: &Win, ranks: &[i32], outcome: &mut Outcome) {
-        let engine = &self.engine;
-        for rank in ranks {
-            outcome.record(engine.send(engine.lock(), win.context(), *rank, DATA, SendBuf::empty(), Mode::Standard));
-        }
-    }
-}
-
-/// Requests of one fence, and the memory that they use.
-pub(crate) struct FenceOps<'e> {
-    /// Dropped before `kept`, so that no request uses memory that is freed.
-    pending: PendingOps<'e, 'static>,
-    kept: Vec<Vec<u8>>,
-}
-
-impl<'e> FenceOps<'e> {
-    #[allow(unsafe_code)] // promises not to leak the requests
-    fn new(engine: &'e Engine) -> FenceOps<'e> {
-        // SAFETY: `fence` alone makes one; it passes it to `wait_all` or drops it.
-        FenceOps { pending: unsafe { PendingOps::new(engine) }, kept: Vec::new() }
-    }
-
-    /// Takes ownership of a send.
-    pub fn add_send(&mut self, request: Handle) {
-        self.pending.add(request, None);
-    }
-
-    /// Takes ownership of memory that a request reads, which is added next.
-    #[allow(unsafe_code)] // gives memory to requests that it outlives
-    pub fn keep(&mut self, memory: Vec<u8>) -> SendBuf<'static> {
-        // SAFETY: the bytes stay where they are when the vector moves, and `self` keeps it, unchanged, until all of its
-        // requests are over.
-        let data = unsafe { SendBuf::from_slice(&memory).detach() };
-        self.kept.push(memory);
-        data
-    }
-
-    /// Waits until all are complete.
-    fn wait_all(self, outcome: &mut Outcome) -> Result<()> {
-        let FenceOps { pending, kept } = self;
-        let waited = pending.wait_all(|completion, expected| {
-            outcome.record(match (completion.error, expected) {
-                (Some(error), _) => Err(error),
-                (None, Some(Expected { source, bytes })) if completion.status.bytes() != bytes => {
-                    Err(short(source, bytes))
-                }
-                (None, _) => Ok(()),
-            });
-        });
-        // Not before: the requests used it.
-        drop(kept);
-        waited
-    }
-}
-
-/// The heads of the records in a batch that this process has made.
-fn heads(batch: &[u8]) -> Vec<Head> {
-    let (mut heads, mut rest) = (Vec::new(), batch);
-    while let Ok((record, behind)) = Head::decode(rest) {
-        heads.push(record.head);
-        rest = behind;
-    }
-    heads
-}
-
-#[cold]
-fn short(rank: u32, bytes: u64) -> Error {
-    Error::new(MPI_ERR_OTHER, format!("rank {rank} did not answer a get of {bytes} bytes with as many"))
 }
 
 #[cold]

@@ -2,12 +2,13 @@
 //!
 //! - [`Win`]: a window: its processes, the memory that each of them exposes, its name, hints and error handler.
 //! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` and `fetch` have the
-//!   operations, `fence` the synchronisation of active targets.
+//!   operations; `fence`, `active` (post and start) and `passive` (locks) begin and end epochs. `requested`: operations
+//!   with requests.
 //! - `exposure`: the arguments of a new window. `target`, `place`: the memory that an operation names. `elements`,
 //!   `basic`: their types. `blocks`: memory of derived types in records. `combine`: the effect of an accumulation on
 //!   elements. `accumulate`: accumulations in steps, each under the memory's lock.
-//! - `wire`, `epoch`, `serve`: operations that are sent as messages, which their target's service applies as they
-//!   arrive.
+//! - `wire`, `epoch`, `sending`, `serve`: operations that are sent as messages, which their target's service applies as
+//!   they arrive.
 //! - `obtain`: allocating a window's memory. `memory`: the only code that accesses it.
 //! - `borrowed`, `owned` with `program_data`, `shared_parts`: the forms for programs in Rust, with borrowed data, a
 //!   vector, shared memory.
@@ -22,11 +23,12 @@
 //! computes how many messages each process must expect.
 //!
 //! Invariants: an access reaches no byte that its target's owner did not expose, checked on both sides; an operation
-//! accesses memory only between two fences of both processes; no code of the program runs in this crate.
+//! accesses memory only in an epoch of its process for the target; no code of the program runs in this crate.
 //! Not here: handles and attributes of windows (`mpi-env`), argument checks of the C interface (`mpi-capi`).
 
 mod access;
 mod accumulate;
+mod active;
 mod basic;
 mod blocks;
 mod borrowed;
@@ -42,8 +44,11 @@ mod instruments;
 mod memory;
 mod obtain;
 mod owned;
+mod passive;
 mod place;
 mod program_data;
+mod requested;
+mod sending;
 mod serve;
 mod settings;
 mod shared_parts;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mpi_comm::{Comm, Exchange};
 use mpi_core::abi::{MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED};
 use mpi_errors::{Error, Result};
-use mpi_fabric::{RegionKey, Registration, SharedMemory};
+use mpi_fabric::{RankLocks, RegionKey, Registration, SharedMemory};
 
 use crate::OneSided;
 use crate::exposure::{Exposure, Flavor};
@@ -119,7 +119,7 @@ impl OneSided {
                 return Some(None);
             }
             let descriptor = i32::try_from(words[5] - 1).ok()?;
-            let shared = Arc::new(self.open(comm, rank, descriptor, words[2])?);
+            let shared = Arc::new(self.open(comm, (rank, name_of(comm, rank)), descriptor, words[2])?);
             Some(Some(Memory::part(&shared, 0, words[2])))
         };
         (0..).zip(words).map(map).collect()
@@ -156,7 +156,7 @@ impl OneSided {
         }
         let shared = made.or_else(|| {
             let number = i32::try_from(descriptor - 1).ok()?;
-            self.open(comm, 0, number, total)
+            self.open(comm, (0, name_of(comm, 0)), number, total)
         });
         let without = self.count(comm, shared.is_none())?;
         let Some(mut shared) = shared.filter(|_| without == 0) else {
@@ -175,6 +175,27 @@ impl OneSided {
         Ok(Obtained { exposed: exposed.collect(), own: part(own), peers: peers.collect(), registration })
     }
 
+    /// Creates the locks of all processes' memory; `None` when not all can map them. Collective; waits.
+    pub(crate) fn obtain_locks(&self, comm: &Comm) -> Result<Option<RankLocks>> {
+        let name = name_of(comm, LOCKS);
+        let made = (comm.rank == 0).then(|| RankLocks::create(comm.size(), name).ok()).flatten();
+        if comm.size() == 1 {
+            return Ok(made);
+        }
+        let descriptor = made.as_ref().and_then(RankLocks::descriptor).map_or(0, |number| number as u64 + 1);
+        let descriptor = self.words_of_all::<1>(comm, [descriptor])?[0][0];
+        let locks = made.or_else(|| {
+            let number = i32::try_from(descriptor.checked_sub(1)?).ok()?;
+            let opened = self.open(comm, (0, name), number, RankLocks::bytes(comm.size()))?;
+            Some(RankLocks::of(opened, comm.size()))
+        });
+        let without = self.count(comm, locks.is_none())?;
+        Ok(locks.filter(|_| without == 0).map(|mut locks| {
+            locks.close();
+            locks
+        }))
+    }
+
     /// The words of each process, by rank.
     fn words_of_all<const N: usize>(&self, comm: &Comm, own: [u64; N]) -> Result<Vec<[u64; N]>> {
         Exchange::among_all(&self.engine, comm, TAG).all(own)
@@ -188,14 +209,17 @@ impl OneSided {
     }
 
     /// Maps the memory that another process shares under a descriptor.
-    fn open(&self, comm: &Comm, rank: u32, descriptor: i32, bytes: u64) -> Option<SharedMemory> {
+    fn open(&self, comm: &Comm, (rank, name): (u32, u64), descriptor: i32, bytes: u64) -> Option<SharedMemory> {
         let world_rank = comm.group().world_ranks()[rank as usize];
-        self.engine.open_shared(&self.engine.lock(), world_rank, descriptor, bytes, name_of(comm, rank)).ok()
+        self.engine.open_shared(&self.engine.lock(), world_rank, descriptor, bytes, name).ok()
     }
 }
 
 /// The other processes' memory, by rank.
 type Peers = Box<[Option<Memory>]>;
+
+/// Stands for the rank in the name of the memory of locks.
+const LOCKS: u32 = 1 << 31;
 
 /// A number that no other memory of the job has.
 fn name_of(comm: &Comm, rank: u32) -> u64 {

@@ -191,7 +191,7 @@ impl OneSided {
                     std::thread::yield_now();
                     continue;
                 }
-                _ => (0..win.size()).find(|rank| !self.engine.is_alive(&mut guard, win.world_rank(*rank))),
+                _ => (0..win.size()).find(|rank| !self.engine.is_alive(&guard, win.world_rank(*rank))),
             };
             drop(guard);
             match (ended, lock.holder()) {
@@ -227,7 +227,9 @@ fn bad_lock_type(lock_type: i32) -> Error {
 
 #[cold]
 fn not_locked(win: &Win, rank: u32) -> Error {
-    win.wrong_epoch(format!("rank {rank} is not locked by this process: MPI_Win_lock and MPI_Win_lock_all begin epochs"))
+    win.wrong_epoch(format!(
+        "rank {rank} is not locked by this process: MPI_Win_lock and MPI_Win_lock_all begin epochs"
+    ))
 }
 
 #[cold]

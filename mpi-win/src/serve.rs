@@ -27,6 +27,7 @@ use crate::combine::Combine;
 use crate::elements::Elements;
 use crate::memory::Memory;
 use crate::place::Place;
+use crate::sending::{Part, short};
 use crate::swap::{comparable, swap};
 use crate::wire::{DATA, Head, PIECE, REPLY, Record, Verb, malformed};
 
@@ -44,6 +45,8 @@ pub(crate) struct WinService {
     pending: AtomicU64,
     /// Threads that access the memory without the process's lock. Changed under it.
     unlocked: AtomicU64,
+    /// By rank, the messages of operations of this process with requests that are not complete. Changed under it.
+    parts: Box<[AtomicU64]>,
     state: Guarded<State>,
 }
 
@@ -55,6 +58,15 @@ struct State {
     /// The ranks that are busy.
     busy: HashMap<i32, Busy>,
     /// The first error since the last fence.
+    error: Option<Error>,
+    /// Operations of this process that have requests.
+    requested: HashMap<Handle, Requested>,
+}
+
+/// An operation with a request, of which messages are under way.
+#[derive(Debug)]
+struct Requested {
+    left: usize,
     error: Option<Error>,
 }
 
@@ -77,13 +89,18 @@ enum Operation {
     Refused { source: i32 },
     /// Sends an answer from this memory; from the window's own if it is empty.
     Answer { _kept: Vec<u8> },
+    /// A message of an operation of this process on the memory of `rank`: a reply of so many bytes, or records sent from
+    /// this memory.
+    Part { rank: u32, request: Handle, reply: Option<u64>, _kept: Vec<u8> },
 }
 
 impl WinService {
-    pub fn new(lock: &ProcessLock, context: u32, rank: u32, memory: Arc<Memory>) -> WinService {
+    /// The service of a window of `size` processes in the one with this rank.
+    pub fn new(lock: &ProcessLock, context: u32, (rank, size): (u32, u32), memory: Arc<Memory>) -> WinService {
         let state = Guarded::new(lock, State::default());
         let (batches, pending, unlocked) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        WinService { context, rank, memory, batches, pending, unlocked, state }
+        let parts = (0..size).map(|_| AtomicU64::new(0)).collect();
+        WinService { context, rank, memory, batches, pending, unlocked, parts, state }
     }
 
     /// Whether as many batches have arrived since the window was created, and all that arrived are applied.
@@ -99,6 +116,47 @@ impl WinService {
     /// The requests of operations that are not complete.
     pub fn requests(&self, guard: &Guard<'_>) -> Vec<Handle> {
         self.state.get(guard).under_way.keys().copied().collect()
+    }
+
+    /// Whether messages of operations with requests on these ranks are under way.
+    pub fn has_parts(&self, ranks: &[u32]) -> bool {
+        ranks.iter().any(|rank| self.parts[*rank as usize].load(Relaxed) > 0)
+    }
+
+    /// The request of an operation on the memory of `rank` that is complete when these messages are. Errors:
+    /// `MPI_ERR_INTERN` when there are too many requests.
+    pub fn request(&self, engine: &Engine, guard: &mut Guard<'_>, rank: u32, parts: Vec<Part>) -> Result<Handle> {
+        let request = engine.collective_request(guard, [self.context; 2])?;
+        let requested = Requested { left: parts.len(), error: None };
+        self.state.get_mut(guard).requested.insert(request, requested);
+        let count = &self.parts[rank as usize];
+        count.store(count.load(Relaxed) + parts.len() as u64, Relaxed);
+        for Part { message, reply, kept } in parts {
+            self.begin(engine, guard, message, Operation::Part { rank, request, reply, _kept: kept });
+        }
+        Ok(request)
+    }
+
+    /// A message of an operation with a request is complete; so is the request when it was the last one.
+    fn part_complete(
+        &self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        (rank, request): (u32, Handle),
+        error: Option<Error>,
+    ) {
+        let count = &self.parts[rank as usize];
+        count.store(count.load(Relaxed) - 1, Relaxed);
+        let requested = &mut self.state.get_mut(guard).requested;
+        let Some(operation) = requested.get_mut(&request) else { return };
+        operation.left -= 1;
+        if let Some(error) = error {
+            operation.error.get_or_insert(error);
+        }
+        if operation.left == 0 {
+            let error = requested.remove(&request).and_then(|operation| operation.error);
+            engine.finish_collective(guard, request, [self.context; 2], error);
+        }
     }
 
     /// Registers an operation, whose completion goes to [`Service::completed`].
@@ -288,6 +346,7 @@ impl WinService {
                 self.answer(engine, guard, source, borrowed(&kept), kept)?;
                 combine.map(drop)
             }
+            Verb::Flush => self.answer(engine, guard, source, SendBuf::empty(), Vec::new()),
             Verb::Swap => {
                 let held = self.memory.lock();
                 let before = swap(&mut place.in_memory_mut(&self.memory), data);
@@ -358,7 +417,7 @@ impl Service for WinService {
             Operation::Put { source, .. } | Operation::Data { source, .. } | Operation::Refused { source } => {
                 Some(source)
             }
-            Operation::Answer { .. } => None,
+            Operation::Answer { .. } | Operation::Part { .. } => None,
         };
         let result = match operation {
             Operation::Put { head, .. } => complete(&head),
@@ -378,6 +437,11 @@ impl Service for WinService {
             },
             Operation::Refused { .. } => Ok(()),
             Operation::Answer { .. } => error.map_or(Ok(()), Err),
+            Operation::Part { rank, request, reply, .. } => {
+                let wrong = reply.filter(|bytes| *bytes != received).map(|bytes| short(rank, bytes));
+                self.part_complete(engine, guard, (rank, request), error.or(wrong));
+                Ok(())
+            }
         };
         self.record_error(guard, result);
         self.count_pending(-1);
@@ -417,6 +481,7 @@ impl Head {
         let whole = elements.derived.is_none() || room.is_multiple_of(elements.basic.datatype.size());
         match self.verb {
             Verb::Put | Verb::Get => self.bytes <= room,
+            Verb::Flush => self.bytes == 0,
             Verb::Accumulate => self.bytes <= room.min(PIECE) && whole,
             // What was there before is kept, also without data (`MPI_NO_OP`).
             Verb::Fetch => self.bytes <= room && room <= PIECE && whole,

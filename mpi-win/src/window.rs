@@ -2,16 +2,17 @@
 //!
 //! Invariant: its group and the exposed memory never change; it has a communicator of its own, whose name and error
 //! handler are the window's.
-//! Not here: making windows (`create`), the operations (`access`, `fence`).
+//! Not here: making windows (`create`), the operations (`access`, `fence`, `passive`, `active`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_comm::{Comm, Group};
+use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_PROC_NULL};
 use mpi_core::{Guard, Guarded, Info};
 use mpi_errors::{Attached, Error, Result};
 
-use mpi_fabric::{RegionKey, Registration};
+use mpi_fabric::{RankLock, RankLocks, RegionKey, Registration};
 
 use crate::epoch::Epoch;
 use crate::hints::Hints;
@@ -32,6 +33,8 @@ pub struct Win {
     /// The other processes' memory, by rank, where all have mapped all of it; else empty.
     peers: Box<[Option<Memory>]>,
     pub(crate) epoch: Guarded<Epoch>,
+    /// The locks of all processes' memory; `None` if not all processes can map them.
+    locks: Option<RankLocks>,
     exposed: Box<[Exposed]>,
     attributes: WinAttributes,
     hints: Mutex<Hints>,
@@ -73,7 +76,7 @@ impl Win {
         comm: Comm,
         (registration, memory, peers): (Registration, Arc<Memory>, Box<[Option<Memory>]>),
         service: Arc<WinService>,
-        epoch: Guarded<Epoch>,
+        (epoch, locks): (Guarded<Epoch>, Option<RankLocks>),
         exposed: Box<[Exposed]>,
         attributes: WinAttributes,
         hints: Hints,
@@ -86,6 +89,7 @@ impl Win {
             service,
             peers,
             epoch,
+            locks,
             exposed,
             attributes,
             hints: Mutex::new(hints),
@@ -210,20 +214,68 @@ impl Win {
         members[rank as usize]
     }
 
-    /// Errors: `MPI_ERR_RMA_SYNC` while operations of this process have not been completed by a fence.
+    /// The lock of a rank's memory. Errors: `MPI_ERR_RMA_SYNC` when the processes do not share locks.
+    pub(crate) fn lock_of(&self, rank: u32) -> Result<RankLock<'_>> {
+        match &self.locks {
+            Some(locks) => Ok(locks.of_rank(rank)),
+            None => {
+                let rule = format!("the processes of {} cannot all map the memory of its locks", self.described());
+                Err(Error::new(MPI_ERR_RMA_SYNC, rule))
+            }
+        }
+    }
+
+    /// A rank of the window, or `None` for `MPI_PROC_NULL`. Errors: `MPI_ERR_RANK`.
+    pub(crate) fn rank_named(&self, rank: i32) -> Result<Option<u32>> {
+        match rank {
+            MPI_PROC_NULL => Ok(None),
+            _ if self.exposed(rank).is_some() => Ok(Some(rank as u32)),
+            _ => Err(self.bad_rank("rank", rank)),
+        }
+    }
+
+    /// Errors: `MPI_ERR_RMA_SYNC` while epochs of this process are open that the program has to end, or operations have not
+    /// been completed by a fence.
     pub fn is_complete(&self, guard: &Guard<'_>) -> Result<()> {
+        self.check_no_epoch(guard, "MPI_Win_free")?;
+        self.check_fenced(guard)
+    }
+
+    /// Errors: `MPI_ERR_RMA_SYNC` while operations since the last fence are not complete.
+    pub(crate) fn check_fenced(&self, guard: &Guard<'_>) -> Result<()> {
         match self.epoch.get(guard).started {
             0 => Ok(()),
             open => Err(self.not_complete(open)),
         }
     }
 
+    /// Errors: `MPI_ERR_RMA_SYNC` while an epoch of this process is open that no fence ends.
+    pub(crate) fn check_no_epoch(&self, guard: &Guard<'_>, call: &str) -> Result<()> {
+        let epoch = self.epoch.get(guard);
+        let open = if epoch.locks.all {
+            "MPI_Win_lock_all has begun an epoch, which MPI_Win_unlock_all ends".to_owned()
+        } else if let Some(rank) = epoch.locks.ranks().first() {
+            format!("MPI_Win_lock has begun an epoch for rank {rank}, which MPI_Win_unlock ends")
+        } else if epoch.access.is_some() {
+            "MPI_Win_start has begun an epoch, which MPI_Win_complete ends".to_owned()
+        } else if epoch.exposure.is_some() {
+            "MPI_Win_post has begun an epoch, which MPI_Win_wait ends".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(self.wrong_epoch(format!("{open}, before {call}")))
+    }
+
+    /// A call that does not fit the open epochs.
+    #[cold]
+    pub(crate) fn wrong_epoch(&self, what: String) -> Error {
+        Error::new(MPI_ERR_RMA_SYNC, format!("{what} (on {})", self.described()))
+    }
+
     #[cold]
     fn not_complete(&self, open: u64) -> Error {
         let what = if open == 1 { "1 operation is".to_owned() } else { format!("{open} operations are") };
-        Error::new(
-            mpi_core::abi::MPI_ERR_RMA_SYNC,
-            format!("{what} under way on {}: MPI_Win_fence completes them", self.described()),
-        )
+        let text = format!("{what} under way on {}: MPI_Win_fence completes them", self.described());
+        Error::new(MPI_ERR_RMA_SYNC, text)
     }
 }

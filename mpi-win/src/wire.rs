@@ -18,6 +18,10 @@ pub(crate) const BATCH: i32 = 1;
 pub(crate) const DATA: i32 = 2;
 /// Tag of replies.
 pub(crate) const REPLY: i32 = 3;
+/// Tag of the messages that begin exposure epochs (`MPI_Win_post`).
+pub(crate) const POST: i32 = 4;
+/// Tag of the messages that end them (`MPI_Win_complete`).
+pub(crate) const COMPLETE: i32 = 5;
 
 /// Longest data that go inside a batch.
 pub(crate) const INLINE: u64 = 8 << 10;
@@ -40,6 +44,8 @@ pub(crate) enum Verb {
     Fetch = 4,
     /// Reply with the element; if it equals the first half of the data, store the second half.
     Swap = 5,
+    /// Reply with nothing: all records before it are applied.
+    Flush = 6,
 }
 
 /// The head of a record: an operation on the receiver's memory.
@@ -83,7 +89,7 @@ impl Head {
 
     /// Whether a reply is sent back.
     pub fn is_answered(&self) -> bool {
-        matches!(self.verb, Verb::Get | Verb::Fetch | Verb::Swap)
+        matches!(self.verb, Verb::Get | Verb::Fetch | Verb::Swap | Verb::Flush)
     }
 
     /// Bytes of the whole record in a batch; records begin at multiples of 8.
@@ -120,6 +126,7 @@ impl Head {
             3 => Verb::Accumulate,
             4 => Verb::Fetch,
             5 => Verb::Swap,
+            6 => Verb::Flush,
             _ => return Err(malformed("has an unknown kind")),
         };
         let head = Head {
