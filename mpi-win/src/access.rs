@@ -210,11 +210,11 @@ impl Win {
     ) -> Result<Option<Place<'t>>> {
         let place = self.place(target, elements)?;
         let epoch = self.epoch.get_mut(guard);
-        let allowed = match &place {
-            Some(place) => epoch.allows(place.rank),
-            None => epoch.is_access(),
-        };
-        if !allowed {
+        if std::mem::take(&mut epoch.requesting) {
+            if !place.as_ref().map_or(epoch.locks.any(), |place| epoch.locks.has(place.rank)) {
+                return Err(self.no_lock(target.rank));
+            }
+        } else if !place.as_ref().map_or(epoch.is_access(), |place| epoch.allows(place.rank)) {
             return Err(self.no_epoch(target.rank));
         }
         if let Some(place) = &place {
@@ -246,6 +246,12 @@ impl Win {
         self.instruments().messages.incr();
         let head = Head::new(verb, 0, place, 0, data.len() as u64);
         self.epoch.get_mut(guard).send_inline(place.rank, &head, &[], |room| room.copy_from_slice(data));
+    }
+
+    #[cold]
+    fn no_lock(&self, rank: i32) -> Error {
+        let rule = format!("rank {rank} of {} is not locked by this process", self.described());
+        Error::new(MPI_ERR_RMA_SYNC, rule).hint("Operations with requests need MPI_Win_lock or MPI_Win_lock_all.")
     }
 
     #[cold]

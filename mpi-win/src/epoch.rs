@@ -31,6 +31,8 @@ pub(crate) struct Epoch {
     pub early: Vec<u64>,
     /// The locks of memory that this process has.
     pub locks: Locks,
+    /// The operation that is about to start has a request, so that it needs a lock.
+    pub requesting: bool,
     /// The ranks for which `MPI_Win_start` has begun an epoch, ascending.
     pub access: Option<Box<[u32]>>,
     /// The receives of the messages that end the epoch begun by `MPI_Win_post`.
@@ -126,6 +128,7 @@ impl Epoch {
             expected: 0,
             early: Vec::new(),
             locks: Locks::default(),
+            requesting: false,
             access: None,
             exposure: None,
             small: 0,

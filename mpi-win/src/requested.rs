@@ -4,10 +4,9 @@
 //! for its target are sent at once, followed by `Verb::Flush`; the request is complete when all of their messages are.
 //! Invariant: the memory of records that are sent is kept until their messages are complete (`serve`).
 
-use mpi_core::abi::MPI_ERR_RMA_SYNC;
 use mpi_core::{Guard, Handle, Status};
 use mpi_datatype::SendBuf;
-use mpi_errors::{Error, Result};
+use mpi_errors::Result;
 use mpi_p2p::Mode;
 
 use crate::OneSided;
@@ -17,25 +16,26 @@ use crate::window::Win;
 use crate::wire::{BATCH, DATA};
 
 impl OneSided {
-    /// Errors: `MPI_ERR_RMA_SYNC` when an operation with a request may not be started, because no epoch of locks is open for
-    /// its target. To be called before the operation.
-    pub fn check_requestable(&self, guard: &Guard<'_>, win: &Win, target: &Target<'_>) -> Result<()> {
-        let locks = &win.epoch.get(guard).locks;
-        let locked = match win.rank_named(target.rank)? {
-            Some(rank) => locks.has(rank),
-            None => locks.any(),
-        };
-        if locked {
-            return Ok(());
-        }
-        let rank = target.rank;
-        let rule = format!("rank {rank} of {} is not locked by this process", win.described());
-        Err(Error::new(MPI_ERR_RMA_SYNC, rule).hint("Operations with requests need MPI_Win_lock or MPI_Win_lock_all."))
+    /// Starts an operation by `start`, and returns its request. Errors: those of `start`; `MPI_ERR_RMA_SYNC` when no epoch of
+    /// locks is open for the target, in which the operation has no effect; `MPI_ERR_INTERN` when there are too many
+    /// requests.
+    pub fn requested(
+        &self,
+        guard: &mut Guard<'_>,
+        win: &Win,
+        target: &Target<'_>,
+        start: impl FnOnce(&mut Guard<'_>) -> Result<()>,
+    ) -> Result<Handle> {
+        win.epoch.get_mut(guard).requesting = true;
+        let started = start(guard);
+        // Where an argument was refused before the epoch was looked at.
+        win.epoch.get_mut(guard).requesting = false;
+        started?;
+        self.request(guard, win, target)
     }
 
-    /// The request of the operation on this target that was started last. Errors: `MPI_ERR_INTERN` when there are too many
-    /// requests.
-    pub fn request(&self, guard: &mut Guard<'_>, win: &Win, target: &Target<'_>) -> Result<Handle> {
+    /// The request of the operation on this target that was started last.
+    fn request(&self, guard: &mut Guard<'_>, win: &Win, target: &Target<'_>) -> Result<Handle> {
         let rank = win.rank_named(target.rank)?.filter(|rank| win.epoch.get(guard).has_records(*rank));
         let Some(rank) = rank else { return self.engine.completed(guard, win.context(), Status::EMPTY) };
         self.send_flush(guard, win, rank)?;

@@ -5979,6 +5979,40 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_QUERY_THREAD
 
+    SUBROUTINE MPI_RACCUMULATE(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+      TYPE(*) :: origin_addr(*)
+      INTEGER :: origin_count
+      INTEGER :: origin_datatype
+      INTEGER :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: target_disp
+      INTEGER :: target_count
+      INTEGER :: target_datatype
+      INTEGER :: op
+      INTEGER :: win
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_RACCUMULATE
+
+    SUBROUTINE PMPI_RACCUMULATE(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+      TYPE(*) :: origin_addr(*)
+      INTEGER :: origin_count
+      INTEGER :: origin_datatype
+      INTEGER :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: target_disp
+      INTEGER :: target_count
+      INTEGER :: target_datatype
+      INTEGER :: op
+      INTEGER :: win
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_RACCUMULATE
+
     SUBROUTINE MPI_RECV(buf, count, datatype, source, tag, comm, status, ierror)
       IMPORT
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
@@ -6372,6 +6406,112 @@ MODULE mpi
       INTEGER :: array_of_statuses(MPI_STATUS_SIZE,*)
       INTEGER :: ierror
     END SUBROUTINE PMPI_REQUEST_GET_STATUS_SOME
+
+    SUBROUTINE MPI_RGET(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+      TYPE(*) :: origin_addr(*)
+      INTEGER :: origin_count
+      INTEGER :: origin_datatype
+      INTEGER :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: target_disp
+      INTEGER :: target_count
+      INTEGER :: target_datatype
+      INTEGER :: win
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_RGET
+
+    SUBROUTINE PMPI_RGET(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+      TYPE(*) :: origin_addr(*)
+      INTEGER :: origin_count
+      INTEGER :: origin_datatype
+      INTEGER :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: target_disp
+      INTEGER :: target_count
+      INTEGER :: target_datatype
+      INTEGER :: win
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_RGET
+
+    SUBROUTINE MPI_RGET_ACCUMULATE(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+      TYPE(*) :: origin_addr(*)
+      INTEGER :: origin_count
+      INTEGER :: origin_datatype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: result_addr
+      TYPE(*) :: result_addr(*)
+      INTEGER :: result_count
+      INTEGER :: result_datatype
+      INTEGER :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: target_disp
+      INTEGER :: target_count
+      INTEGER :: target_datatype
+      INTEGER :: op
+      INTEGER :: win
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_RGET_ACCUMULATE
+
+    SUBROUTINE PMPI_RGET_ACCUMULATE(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+      TYPE(*) :: origin_addr(*)
+      INTEGER :: origin_count
+      INTEGER :: origin_datatype
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: result_addr
+      TYPE(*) :: result_addr(*)
+      INTEGER :: result_count
+      INTEGER :: result_datatype
+      INTEGER :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: target_disp
+      INTEGER :: target_count
+      INTEGER :: target_datatype
+      INTEGER :: op
+      INTEGER :: win
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_RGET_ACCUMULATE
+
+    SUBROUTINE MPI_RPUT(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+      TYPE(*) :: origin_addr(*)
+      INTEGER :: origin_count
+      INTEGER :: origin_datatype
+      INTEGER :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: target_disp
+      INTEGER :: target_count
+      INTEGER :: target_datatype
+      INTEGER :: win
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE MPI_RPUT
+
+    SUBROUTINE PMPI_RPUT(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+      IMPORT
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+      TYPE(*) :: origin_addr(*)
+      INTEGER :: origin_count
+      INTEGER :: origin_datatype
+      INTEGER :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: target_disp
+      INTEGER :: target_count
+      INTEGER :: target_datatype
+      INTEGER :: win
+      INTEGER :: request
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_RPUT
 
     SUBROUTINE MPI_RSEND(buf, count, datatype, dest, tag, comm, ierror)
       IMPORT
@@ -8031,6 +8171,18 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_WIN_CALL_ERRHANDLER
 
+    SUBROUTINE MPI_WIN_COMPLETE(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_COMPLETE
+
+    SUBROUTINE PMPI_WIN_COMPLETE(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_COMPLETE
+
     SUBROUTINE MPI_WIN_CREATE(base, size, disp_unit, info, comm, win, ierror)
       IMPORT
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: base
@@ -8114,6 +8266,58 @@ MODULE mpi
       INTEGER :: win
       INTEGER :: ierror
     END SUBROUTINE PMPI_WIN_FENCE
+
+    SUBROUTINE MPI_WIN_FLUSH(rank, win, ierror)
+      IMPORT
+      INTEGER :: rank
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_FLUSH
+
+    SUBROUTINE PMPI_WIN_FLUSH(rank, win, ierror)
+      IMPORT
+      INTEGER :: rank
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_FLUSH
+
+    SUBROUTINE MPI_WIN_FLUSH_ALL(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_FLUSH_ALL
+
+    SUBROUTINE PMPI_WIN_FLUSH_ALL(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_FLUSH_ALL
+
+    SUBROUTINE MPI_WIN_FLUSH_LOCAL(rank, win, ierror)
+      IMPORT
+      INTEGER :: rank
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_FLUSH_LOCAL
+
+    SUBROUTINE PMPI_WIN_FLUSH_LOCAL(rank, win, ierror)
+      IMPORT
+      INTEGER :: rank
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_FLUSH_LOCAL
+
+    SUBROUTINE MPI_WIN_FLUSH_LOCAL_ALL(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_FLUSH_LOCAL_ALL
+
+    SUBROUTINE PMPI_WIN_FLUSH_LOCAL_ALL(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_FLUSH_LOCAL_ALL
 
     SUBROUTINE MPI_WIN_FREE(win, ierror)
       IMPORT
@@ -8215,6 +8419,54 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_WIN_GET_NAME
 
+    SUBROUTINE MPI_WIN_LOCK(lock_type, rank, assert, win, ierror)
+      IMPORT
+      INTEGER :: lock_type
+      INTEGER :: rank
+      INTEGER :: assert
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_LOCK
+
+    SUBROUTINE PMPI_WIN_LOCK(lock_type, rank, assert, win, ierror)
+      IMPORT
+      INTEGER :: lock_type
+      INTEGER :: rank
+      INTEGER :: assert
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_LOCK
+
+    SUBROUTINE MPI_WIN_LOCK_ALL(assert, win, ierror)
+      IMPORT
+      INTEGER :: assert
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_LOCK_ALL
+
+    SUBROUTINE PMPI_WIN_LOCK_ALL(assert, win, ierror)
+      IMPORT
+      INTEGER :: assert
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_LOCK_ALL
+
+    SUBROUTINE MPI_WIN_POST(group, assert, win, ierror)
+      IMPORT
+      INTEGER :: group
+      INTEGER :: assert
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_POST
+
+    SUBROUTINE PMPI_WIN_POST(group, assert, win, ierror)
+      IMPORT
+      INTEGER :: group
+      INTEGER :: assert
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_POST
+
     SUBROUTINE MPI_WIN_SET_ATTR(win, win_keyval, attribute_val, ierror)
       IMPORT
       INTEGER :: win
@@ -8272,6 +8524,86 @@ MODULE mpi
       CHARACTER(LEN=*) :: win_name
       INTEGER :: ierror
     END SUBROUTINE PMPI_WIN_SET_NAME
+
+    SUBROUTINE MPI_WIN_START(group, assert, win, ierror)
+      IMPORT
+      INTEGER :: group
+      INTEGER :: assert
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_START
+
+    SUBROUTINE PMPI_WIN_START(group, assert, win, ierror)
+      IMPORT
+      INTEGER :: group
+      INTEGER :: assert
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_START
+
+    SUBROUTINE MPI_WIN_SYNC(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_SYNC
+
+    SUBROUTINE PMPI_WIN_SYNC(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_SYNC
+
+    SUBROUTINE MPI_WIN_TEST(win, flag, ierror)
+      IMPORT
+      INTEGER :: win
+      LOGICAL :: flag
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_TEST
+
+    SUBROUTINE PMPI_WIN_TEST(win, flag, ierror)
+      IMPORT
+      INTEGER :: win
+      LOGICAL :: flag
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_TEST
+
+    SUBROUTINE MPI_WIN_UNLOCK(rank, win, ierror)
+      IMPORT
+      INTEGER :: rank
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_UNLOCK
+
+    SUBROUTINE PMPI_WIN_UNLOCK(rank, win, ierror)
+      IMPORT
+      INTEGER :: rank
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_UNLOCK
+
+    SUBROUTINE MPI_WIN_UNLOCK_ALL(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_UNLOCK_ALL
+
+    SUBROUTINE PMPI_WIN_UNLOCK_ALL(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_UNLOCK_ALL
+
+    SUBROUTINE MPI_WIN_WAIT(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_WAIT
+
+    SUBROUTINE PMPI_WIN_WAIT(win, ierror)
+      IMPORT
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_WAIT
 
     FUNCTION MPI_WTICK()
       IMPORT

@@ -323,6 +323,290 @@ pub unsafe extern "C" fn PMPI_Put_c(
     })
 }
 
+/// `MPI_Raccumulate`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Raccumulate(
+    origin_addr: *const c_void,
+    origin_count: c_int,
+    origin_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: c_int,
+    target_datatype: usize,
+    op: usize,
+    win: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RACCUMULATE, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let origin_count = check::count("origin_count", origin_count as i64)?;
+        let origin_datatype = cx.datatype("origin_datatype", origin_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_RACCUMULATE, -1, 0, origin_count);
+        imp::win_access::raccumulate(
+            cx,
+            origin_addr,
+            origin_count,
+            origin_datatype,
+            target_rank,
+            target_disp,
+            target_count,
+            target_datatype,
+            op,
+            win,
+            request,
+        )
+    })
+}
+
+/// `MPI_Raccumulate_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Raccumulate_c(
+    origin_addr: *const c_void,
+    origin_count: i64,
+    origin_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: i64,
+    target_datatype: usize,
+    op: usize,
+    win: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RACCUMULATE_C, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let origin_count = check::count("origin_count", origin_count as i64)?;
+        let origin_datatype = cx.datatype("origin_datatype", origin_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_RACCUMULATE_C, -1, 0, origin_count);
+        imp::win_access::raccumulate(
+            cx,
+            origin_addr,
+            origin_count,
+            origin_datatype,
+            target_rank,
+            target_disp,
+            target_count,
+            target_datatype,
+            op,
+            win,
+            request,
+        )
+    })
+}
+
+/// `MPI_Rget`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Rget(
+    origin_addr: *mut c_void,
+    origin_count: c_int,
+    origin_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: c_int,
+    target_datatype: usize,
+    win: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RGET, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let origin_count = check::count("origin_count", origin_count as i64)?;
+        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+        let request = check::out("request", request)?;
+        let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
+
+        cx.record(functions::MPI_RGET, -1, 0, origin_count);
+        imp::win_access::rget(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win, request)
+    })
+}
+
+/// `MPI_Rget_accumulate`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Rget_accumulate(
+    origin_addr: *const c_void,
+    origin_count: c_int,
+    origin_datatype: usize,
+    result_addr: *mut c_void,
+    result_count: c_int,
+    result_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: c_int,
+    target_datatype: usize,
+    op: usize,
+    win: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RGET_ACCUMULATE, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let result_count = check::count("result_count", result_count as i64)?;
+        let result_datatype = cx.datatype("result_datatype", result_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_RGET_ACCUMULATE, -1, 0, result_count);
+        imp::win_access::rget_accumulate(
+            cx,
+            origin_addr,
+            origin_count,
+            origin_datatype,
+            result_addr,
+            result_count,
+            result_datatype,
+            target_rank,
+            target_disp,
+            target_count,
+            target_datatype,
+            op,
+            win,
+            request,
+        )
+    })
+}
+
+/// `MPI_Rget_accumulate_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Rget_accumulate_c(
+    origin_addr: *const c_void,
+    origin_count: i64,
+    origin_datatype: usize,
+    result_addr: *mut c_void,
+    result_count: i64,
+    result_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: i64,
+    target_datatype: usize,
+    op: usize,
+    win: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RGET_ACCUMULATE_C, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let result_count = check::count("result_count", result_count as i64)?;
+        let result_datatype = cx.datatype("result_datatype", result_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_RGET_ACCUMULATE_C, -1, 0, result_count);
+        imp::win_access::rget_accumulate(
+            cx,
+            origin_addr,
+            origin_count,
+            origin_datatype,
+            result_addr,
+            result_count,
+            result_datatype,
+            target_rank,
+            target_disp,
+            target_count,
+            target_datatype,
+            op,
+            win,
+            request,
+        )
+    })
+}
+
+/// `MPI_Rget_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Rget_c(
+    origin_addr: *mut c_void,
+    origin_count: i64,
+    origin_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: i64,
+    target_datatype: usize,
+    win: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RGET_C, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let origin_count = check::count("origin_count", origin_count as i64)?;
+        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+        let request = check::out("request", request)?;
+        let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
+
+        cx.record(functions::MPI_RGET_C, -1, 0, origin_count);
+        imp::win_access::rget(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win, request)
+    })
+}
+
+/// `MPI_Rput`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Rput(
+    origin_addr: *const c_void,
+    origin_count: c_int,
+    origin_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: c_int,
+    target_datatype: usize,
+    win: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RPUT, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let origin_count = check::count("origin_count", origin_count as i64)?;
+        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+        let request = check::out("request", request)?;
+        let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
+
+        cx.record(functions::MPI_RPUT, -1, 0, origin_count);
+        imp::win_access::rput(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win, request)
+    })
+}
+
+/// `MPI_Rput_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Rput_c(
+    origin_addr: *const c_void,
+    origin_count: i64,
+    origin_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: i64,
+    target_datatype: usize,
+    win: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RPUT_C, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let origin_count = check::count("origin_count", origin_count as i64)?;
+        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+        let request = check::out("request", request)?;
+        let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
+
+        cx.record(functions::MPI_RPUT_C, -1, 0, origin_count);
+        imp::win_access::rput(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win, request)
+    })
+}
+
 /// `MPI_Win_allocate`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_allocate(
@@ -411,6 +695,18 @@ pub unsafe extern "C" fn PMPI_Win_allocate_shared_c(
     })
 }
 
+/// `MPI_Win_complete`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_complete(win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_COMPLETE, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_COMPLETE, -1, 0, 0);
+        record.end(imp::win_epoch::win_complete(cx, win))
+    })
+}
+
 /// `MPI_Win_create`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_create(
@@ -465,6 +761,54 @@ pub unsafe extern "C" fn PMPI_Win_fence(assert: c_int, win: usize) -> c_int {
     })
 }
 
+/// `MPI_Win_flush`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_flush(rank: c_int, win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_FLUSH, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_FLUSH, -1, 0, 0);
+        record.end(imp::win_epoch::win_flush(cx, rank, win))
+    })
+}
+
+/// `MPI_Win_flush_all`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_flush_all(win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_FLUSH_ALL, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_FLUSH_ALL, -1, 0, 0);
+        record.end(imp::win_epoch::win_flush_all(cx, win))
+    })
+}
+
+/// `MPI_Win_flush_local`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_flush_local(rank: c_int, win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_FLUSH_LOCAL, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_FLUSH_LOCAL, -1, 0, 0);
+        record.end(imp::win_epoch::win_flush(cx, rank, win))
+    })
+}
+
+/// `MPI_Win_flush_local_all`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_flush_local_all(win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_FLUSH_LOCAL_ALL, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_FLUSH_LOCAL_ALL, -1, 0, 0);
+        record.end(imp::win_epoch::win_flush_all(cx, win))
+    })
+}
+
 /// `MPI_Win_free`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_free(win: *mut usize) -> c_int {
@@ -499,6 +843,42 @@ pub unsafe extern "C" fn PMPI_Win_get_info(win: usize, info_used: *mut usize) ->
         let info_used = check::out("info_used", info_used)?;
 
         imp::win::win_get_info(cx, win, info_used)
+    })
+}
+
+/// `MPI_Win_lock`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_LOCK, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_LOCK, -1, 0, 0);
+        record.end(imp::win_epoch::win_lock(cx, lock_type, rank, assert, win))
+    })
+}
+
+/// `MPI_Win_lock_all`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_lock_all(assert: c_int, win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_LOCK_ALL, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_LOCK_ALL, -1, 0, 0);
+        record.end(imp::win_epoch::win_lock_all(cx, assert, win))
+    })
+}
+
+/// `MPI_Win_post`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_post(group: usize, assert: c_int, win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_POST, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_POST, -1, 0, 0);
+        record.end(imp::win_epoch::win_post(cx, group, assert, win))
     })
 }
 
@@ -550,5 +930,78 @@ pub unsafe extern "C" fn PMPI_Win_shared_query_c(
         let baseptr = check::pointer("baseptr", baseptr)?;
 
         imp::win::win_shared_query(cx, win, rank, size, disp_unit, baseptr)
+    })
+}
+
+/// `MPI_Win_start`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_start(group: usize, assert: c_int, win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_START, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_START, -1, 0, 0);
+        record.end(imp::win_epoch::win_start(cx, group, assert, win))
+    })
+}
+
+/// `MPI_Win_sync`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_sync(win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_SYNC, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        cx.record(functions::MPI_WIN_SYNC, -1, 0, 0);
+        imp::win_epoch::win_sync(cx, win)
+    })
+}
+
+/// `MPI_Win_test`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_test(win: usize, flag: *mut c_int) -> c_int {
+    entry::running(functions::MPI_WIN_TEST, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let flag = check::out("flag", flag)?;
+
+        cx.record(functions::MPI_WIN_TEST, -1, 0, 0);
+        imp::win_epoch::win_test(cx, win, flag)
+    })
+}
+
+/// `MPI_Win_unlock`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_unlock(rank: c_int, win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_UNLOCK, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_UNLOCK, -1, 0, 0);
+        record.end(imp::win_epoch::win_unlock(cx, rank, win))
+    })
+}
+
+/// `MPI_Win_unlock_all`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_unlock_all(win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_UNLOCK_ALL, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_UNLOCK_ALL, -1, 0, 0);
+        record.end(imp::win_epoch::win_unlock_all(cx, win))
+    })
+}
+
+/// `MPI_Win_wait`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_wait(win: usize) -> c_int {
+    entry::running(functions::MPI_WIN_WAIT, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_WAIT, -1, 0, 0);
+        record.end(imp::win_epoch::win_wait(cx, win))
     })
 }

@@ -66,3 +66,4 @@ pub mod type_create;
 pub mod win;
 pub mod win_access;
 pub mod win_attribute;
+pub mod win_epoch;

@@ -2992,6 +2992,32 @@ static const adapter_buffer buffers_Put_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Query_thread[] = {
     {"provided", "THREAD_LEVEL", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Raccumulate[] = {
+    {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"origin_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"target_rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_disp", "RMA_DISPLACEMENT_NNI", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
+    {"target_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Raccumulate[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Raccumulate_c[] = {
+    {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"origin_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"origin_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"target_rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_disp", "RMA_DISPLACEMENT_NNI", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
+    {"target_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Raccumulate_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Recv[] = {
     {"buf", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -3231,6 +3257,86 @@ static const ferrum_parameter parameters_Request_get_status_some[] = {
 static const ferrum_parameter parameters_Request_toint[] = {
     {"request", "REQUEST", "MPI_Request", FERRUM_HANDLE, FERRUM_IN},
 };
+static const ferrum_parameter parameters_Rget[] = {
+    {"origin_addr", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"origin_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"target_rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_disp", "RMA_DISPLACEMENT_NNI", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
+    {"target_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Rget[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Rget_accumulate[] = {
+    {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"origin_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"result_addr", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"result_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"result_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"target_rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_disp", "RMA_DISPLACEMENT_NNI", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
+    {"target_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Rget_accumulate[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Rget_accumulate_c[] = {
+    {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"origin_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"origin_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"result_addr", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"result_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"result_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"target_rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_disp", "RMA_DISPLACEMENT_NNI", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
+    {"target_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Rget_accumulate_c[] = {{0, 1, 2, -1, 0}, {3, 4, 5, -1, 0}};
+static const ferrum_parameter parameters_Rget_c[] = {
+    {"origin_addr", "BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"origin_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"origin_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"target_rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_disp", "RMA_DISPLACEMENT_NNI", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
+    {"target_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Rget_c[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Rput[] = {
+    {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"origin_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"target_rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_disp", "RMA_DISPLACEMENT_NNI", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
+    {"target_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Rput[] = {{0, 1, 2, -1, 0}};
+static const ferrum_parameter parameters_Rput_c[] = {
+    {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"origin_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"origin_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"target_rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"target_disp", "RMA_DISPLACEMENT_NNI", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
+    {"target_count", "POLYXFER_NUM_ELEM_NNI", "MPI_Count", FERRUM_INT64, FERRUM_IN},
+    {"target_datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const adapter_buffer buffers_Rput_c[] = {{0, 1, 2, -1, 0}};
 static const ferrum_parameter parameters_Rsend[] = {
     {"buf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -4409,6 +4515,9 @@ static const ferrum_parameter parameters_Win_call_errhandler[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
     {"errorcode", "ERROR_CODE", "int", FERRUM_INT, FERRUM_IN},
 };
+static const ferrum_parameter parameters_Win_complete[] = {
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
 static const ferrum_parameter parameters_Win_create[] = {
     {"base", "RAW_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_IN},
     {"size", "WINDOW_SIZE", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
@@ -4446,6 +4555,20 @@ static const ferrum_parameter parameters_Win_fence[] = {
     {"assert", "ASSERT", "int", FERRUM_INT, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
+static const ferrum_parameter parameters_Win_flush[] = {
+    {"rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_flush_all[] = {
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_flush_local[] = {
+    {"rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_flush_local_all[] = {
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
 static const ferrum_parameter parameters_Win_free[] = {
     {"win", "WINDOW", "MPI_Win *", FERRUM_ADDRESS, FERRUM_INOUT},
 };
@@ -4478,6 +4601,21 @@ static const ferrum_parameter parameters_Win_get_name[] = {
     {"win_name", "STRING", "char *", FERRUM_ADDRESS, FERRUM_OUT},
     {"resultlen", "STRING_LENGTH", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Win_lock[] = {
+    {"lock_type", "LOCK_TYPE", "int", FERRUM_INT, FERRUM_IN},
+    {"rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"assert", "ASSERT", "int", FERRUM_INT, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_lock_all[] = {
+    {"assert", "ASSERT", "int", FERRUM_INT, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_post[] = {
+    {"group", "GROUP", "MPI_Group", FERRUM_HANDLE, FERRUM_IN},
+    {"assert", "ASSERT", "int", FERRUM_INT, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
 static const ferrum_parameter parameters_Win_set_attr[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
     {"win_keyval", "KEYVAL", "int", FERRUM_INT, FERRUM_IN},
@@ -4509,11 +4647,33 @@ static const ferrum_parameter parameters_Win_shared_query_c[] = {
     {"disp_unit", "POLYRMA_DISPLACEMENT", "MPI_Aint *", FERRUM_ADDRESS, FERRUM_OUT},
     {"baseptr", "C_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Win_start[] = {
+    {"group", "GROUP", "MPI_Group", FERRUM_HANDLE, FERRUM_IN},
+    {"assert", "ASSERT", "int", FERRUM_INT, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_sync[] = {
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_test[] = {
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"flag", "LOGICAL", "int *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Win_toint[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
+static const ferrum_parameter parameters_Win_unlock[] = {
+    {"rank", "RANK_NNI", "int", FERRUM_INT, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_unlock_all[] = {
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_wait[] = {
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+};
 
-const ferrum_function adapter_functions[657] = {
+const ferrum_function adapter_functions[679] = {
     {"MPI_Abi_get_fortran_booleans", 1, 4, parameters_Abi_get_fortran_booleans, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_fortran_info", 2, 1, parameters_Abi_get_fortran_info, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_info", 3, 1, parameters_Abi_get_info, FERRUM_INT, 1, -1, -1, -1},
@@ -4924,6 +5084,8 @@ const ferrum_function adapter_functions[657] = {
     {"MPI_Put", 418, 8, parameters_Put, FERRUM_INT, 1, -1, -1, 7},
     {"MPI_Put_c", 419, 8, parameters_Put_c, FERRUM_INT, 1, -1, -1, 7},
     {"MPI_Query_thread", 420, 1, parameters_Query_thread, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Raccumulate", 421, 10, parameters_Raccumulate, FERRUM_INT, 1, -1, -1, 8},
+    {"MPI_Raccumulate_c", 422, 10, parameters_Raccumulate_c, FERRUM_INT, 1, -1, -1, 8},
     {"MPI_Recv", 423, 7, parameters_Recv, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Recv_c", 424, 7, parameters_Recv_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Recv_init", 425, 7, parameters_Recv_init, FERRUM_INT, 1, 3, 4, 5},
@@ -4956,6 +5118,12 @@ const ferrum_function adapter_functions[657] = {
     {"MPI_Request_get_status_any", 452, 5, parameters_Request_get_status_any, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Request_get_status_some", 453, 5, parameters_Request_get_status_some, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Request_toint", 454, 1, parameters_Request_toint, FERRUM_INT, 0, -1, -1, -1},
+    {"MPI_Rget", 455, 9, parameters_Rget, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Rget_accumulate", 456, 13, parameters_Rget_accumulate, FERRUM_INT, 1, -1, -1, 11},
+    {"MPI_Rget_accumulate_c", 457, 13, parameters_Rget_accumulate_c, FERRUM_INT, 1, -1, -1, 11},
+    {"MPI_Rget_c", 458, 9, parameters_Rget_c, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Rput", 459, 9, parameters_Rput, FERRUM_INT, 1, -1, -1, 7},
+    {"MPI_Rput_c", 460, 9, parameters_Rput_c, FERRUM_INT, 1, -1, -1, 7},
     {"MPI_Rsend", 461, 6, parameters_Rsend, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Rsend_c", 462, 6, parameters_Rsend_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Rsend_init", 463, 7, parameters_Rsend_init, FERRUM_INT, 1, 3, 4, 5},
@@ -5147,6 +5315,7 @@ const ferrum_function adapter_functions[657] = {
     {"MPI_Win_allocate_shared_c", 650, 6, parameters_Win_allocate_shared_c, FERRUM_INT, 1, -1, -1, 3},
     {"MPI_Win_c2f", 652, 1, parameters_Win_c2f, FERRUM_INT, 0, -1, -1, 0},
     {"MPI_Win_call_errhandler", 653, 2, parameters_Win_call_errhandler, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Win_complete", 654, 1, parameters_Win_complete, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_create", 655, 6, parameters_Win_create, FERRUM_INT, 1, -1, -1, 4},
     {"MPI_Win_create_c", 656, 6, parameters_Win_create_c, FERRUM_INT, 1, -1, -1, 4},
     {"MPI_Win_create_errhandler", 658, 2, parameters_Win_create_errhandler, FERRUM_INT, 1, -1, -1, -1},
@@ -5154,6 +5323,10 @@ const ferrum_function adapter_functions[657] = {
     {"MPI_Win_delete_attr", 660, 2, parameters_Win_delete_attr, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_f2c", 662, 1, parameters_Win_f2c, FERRUM_HANDLE, 0, -1, -1, -1},
     {"MPI_Win_fence", 663, 2, parameters_Win_fence, FERRUM_INT, 1, -1, -1, 1},
+    {"MPI_Win_flush", 664, 2, parameters_Win_flush, FERRUM_INT, 1, -1, -1, 1},
+    {"MPI_Win_flush_all", 665, 1, parameters_Win_flush_all, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Win_flush_local", 666, 2, parameters_Win_flush_local, FERRUM_INT, 1, -1, -1, 1},
+    {"MPI_Win_flush_local_all", 667, 1, parameters_Win_flush_local_all, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_free", 668, 1, parameters_Win_free, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Win_free_keyval", 669, 1, parameters_Win_free_keyval, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Win_fromint", 670, 1, parameters_Win_fromint, FERRUM_HANDLE, 0, -1, -1, -1},
@@ -5162,18 +5335,27 @@ const ferrum_function adapter_functions[657] = {
     {"MPI_Win_get_group", 673, 2, parameters_Win_get_group, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_get_info", 674, 2, parameters_Win_get_info, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_get_name", 675, 3, parameters_Win_get_name, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Win_lock", 676, 4, parameters_Win_lock, FERRUM_INT, 1, -1, -1, 3},
+    {"MPI_Win_lock_all", 677, 2, parameters_Win_lock_all, FERRUM_INT, 1, -1, -1, 1},
+    {"MPI_Win_post", 678, 3, parameters_Win_post, FERRUM_INT, 1, -1, -1, 2},
     {"MPI_Win_set_attr", 679, 3, parameters_Win_set_attr, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_set_errhandler", 680, 2, parameters_Win_set_errhandler, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_set_info", 681, 2, parameters_Win_set_info, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_set_name", 682, 2, parameters_Win_set_name, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_shared_query", 683, 5, parameters_Win_shared_query, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_shared_query_c", 684, 5, parameters_Win_shared_query_c, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Win_start", 685, 3, parameters_Win_start, FERRUM_INT, 1, -1, -1, 2},
+    {"MPI_Win_sync", 686, 1, parameters_Win_sync, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Win_test", 687, 2, parameters_Win_test, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_toint", 688, 1, parameters_Win_toint, FERRUM_INT, 0, -1, -1, 0},
+    {"MPI_Win_unlock", 689, 2, parameters_Win_unlock, FERRUM_INT, 1, -1, -1, 1},
+    {"MPI_Win_unlock_all", 690, 1, parameters_Win_unlock_all, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Win_wait", 691, 1, parameters_Win_wait, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Wtick", 692, 0, NULL, FERRUM_DOUBLE, 0, -1, -1, -1},
     {"MPI_Wtime", 693, 0, NULL, FERRUM_DOUBLE, 0, -1, -1, -1},
 };
 
-const adapter_buffers adapter_all_buffers[657] = {
+const adapter_buffers adapter_all_buffers[679] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -5584,6 +5766,8 @@ const adapter_buffers adapter_all_buffers[657] = {
     {1, -1, buffers_Put},
     {1, -1, buffers_Put_c},
     {0, -1, NULL},
+    {1, -1, buffers_Raccumulate},
+    {1, -1, buffers_Raccumulate_c},
     {1, -1, buffers_Recv},
     {1, -1, buffers_Recv_c},
     {1, -1, buffers_Recv_init},
@@ -5616,6 +5800,12 @@ const adapter_buffers adapter_all_buffers[657] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
+    {1, -1, buffers_Rget},
+    {2, -1, buffers_Rget_accumulate},
+    {2, -1, buffers_Rget_accumulate_c},
+    {1, -1, buffers_Rget_c},
+    {1, -1, buffers_Rput},
+    {1, -1, buffers_Rput_c},
     {1, -1, buffers_Rsend},
     {1, -1, buffers_Rsend_c},
     {1, -1, buffers_Rsend_init},
@@ -5797,6 +5987,20 @@ const adapter_buffers adapter_all_buffers[657] = {
     {1, -1, buffers_Unpack_c},
     {1, -1, buffers_Unpack_external},
     {1, -1, buffers_Unpack_external_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -11162,13 +11366,39 @@ int MPI_Query_thread(int *provided)
     return (int)call.result.integer;
 }
 
+int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11181,7 +11411,7 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
     if (!inside)
         return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11194,7 +11424,7 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
     if (!inside)
         return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11207,7 +11437,7 @@ int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
     if (!inside)
         return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11220,7 +11450,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     if (!inside)
         return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     adapter_leave(&call, inside);
@@ -11233,7 +11463,7 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     if (!inside)
         return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     adapter_leave(&call, inside);
@@ -11246,7 +11476,7 @@ int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11259,7 +11489,7 @@ int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11272,7 +11502,7 @@ int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     adapter_leave(&call, inside);
@@ -11285,7 +11515,7 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     adapter_leave(&call, inside);
@@ -11298,7 +11528,7 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
     if (!inside)
         return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11311,7 +11541,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
     if (!inside)
         return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11324,7 +11554,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
     if (!inside)
         return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11337,7 +11567,7 @@ int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvco
     if (!inside)
         return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11350,7 +11580,7 @@ int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
     if (!inside)
         return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11363,7 +11593,7 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
     if (!inside)
         return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[427], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11376,7 +11606,7 @@ int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvco
     if (!inside)
         return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11389,7 +11619,7 @@ int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Coun
     if (!inside)
         return PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[427], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11402,7 +11632,7 @@ int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *r
     if (!inside)
         return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -11415,7 +11645,7 @@ int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_
     if (!inside)
         return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -11428,7 +11658,7 @@ int MPI_Remove_error_class(int errorclass)
     if (!inside)
         return PMPI_Remove_error_class(errorclass);
     const ferrum_value values[] = {{.integer = errorclass}};
-    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_class(errorclass);
     adapter_leave(&call, inside);
@@ -11441,7 +11671,7 @@ int MPI_Remove_error_code(int errorcode)
     if (!inside)
         return PMPI_Remove_error_code(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_code(errorcode);
     adapter_leave(&call, inside);
@@ -11454,7 +11684,7 @@ int MPI_Remove_error_string(int errorcode)
     if (!inside)
         return PMPI_Remove_error_string(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_string(errorcode);
     adapter_leave(&call, inside);
@@ -11467,7 +11697,7 @@ MPI_Fint MPI_Request_c2f(MPI_Request request)
     if (!inside)
         return PMPI_Request_c2f(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_c2f(request);
     adapter_leave(&call, inside);
@@ -11480,7 +11710,7 @@ MPI_Request MPI_Request_f2c(MPI_Fint request)
     if (!inside)
         return PMPI_Request_f2c(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_f2c(request);
     adapter_leave(&call, inside);
@@ -11493,7 +11723,7 @@ int MPI_Request_free(MPI_Request *request)
     if (!inside)
         return PMPI_Request_free(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_free(request);
     adapter_leave(&call, inside);
@@ -11506,7 +11736,7 @@ MPI_Request MPI_Request_fromint(int request)
     if (!inside)
         return PMPI_Request_fromint(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_fromint(request);
     adapter_leave(&call, inside);
@@ -11519,7 +11749,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Request_get_status(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status(request, flag, status);
     adapter_leave(&call, inside);
@@ -11532,7 +11762,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -11545,7 +11775,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
@@ -11558,7 +11788,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests
     if (!inside)
         return PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -11571,9 +11801,87 @@ int MPI_Request_toint(MPI_Request request)
     if (!inside)
         return PMPI_Request_toint(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_toint(request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
+    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -11584,7 +11892,7 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -11597,7 +11905,7 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -11610,7 +11918,7 @@ int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11623,7 +11931,7 @@ int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11636,7 +11944,7 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11649,7 +11957,7 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11662,7 +11970,7 @@ int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     if (!inside)
         return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11675,7 +11983,7 @@ int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     if (!inside)
         return PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11688,7 +11996,7 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!inside)
         return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -11701,7 +12009,7 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!inside)
         return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -11714,7 +12022,7 @@ int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (!inside)
         return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11727,7 +12035,7 @@ int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (!inside)
         return PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11740,7 +12048,7 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
     if (!inside)
         return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -11753,7 +12061,7 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
     if (!inside)
         return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -11766,7 +12074,7 @@ int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int dis
     if (!inside)
         return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11779,7 +12087,7 @@ int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const
     if (!inside)
         return PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11792,7 +12100,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
     if (!inside)
         return PMPI_Send(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -11805,7 +12113,7 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
     if (!inside)
         return PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -11818,7 +12126,7 @@ int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, i
     if (!inside)
         return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11831,7 +12139,7 @@ int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int
     if (!inside)
         return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11844,7 +12152,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
     if (!inside)
         return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -11857,7 +12165,7 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -11870,7 +12178,7 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -11883,7 +12191,7 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -11896,7 +12204,7 @@ int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
     if (!inside)
         return PMPI_Session_attach_buffer(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer(session, buffer, size);
     adapter_leave(&call, inside);
@@ -11909,7 +12217,7 @@ int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count siz
     if (!inside)
         return PMPI_Session_attach_buffer_c(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer_c(session, buffer, size);
     adapter_leave(&call, inside);
@@ -11922,7 +12230,7 @@ MPI_Fint MPI_Session_c2f(MPI_Session session)
     if (!inside)
         return PMPI_Session_c2f(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_c2f(session);
     adapter_leave(&call, inside);
@@ -11935,7 +12243,7 @@ int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
     if (!inside)
         return PMPI_Session_call_errhandler(session, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_call_errhandler(session, errorcode);
     adapter_leave(&call, inside);
@@ -11948,7 +12256,7 @@ int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errha
     if (!inside)
         return PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -11961,7 +12269,7 @@ int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
     if (!inside)
         return PMPI_Session_detach_buffer(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -11974,7 +12282,7 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
     if (!inside)
         return PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -11987,7 +12295,7 @@ MPI_Session MPI_Session_f2c(MPI_Fint session)
     if (!inside)
         return PMPI_Session_f2c(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_f2c(session);
     adapter_leave(&call, inside);
@@ -12000,7 +12308,7 @@ int MPI_Session_finalize(MPI_Session *session)
     if (!inside)
         return PMPI_Session_finalize(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_finalize(session);
     adapter_leave(&call, inside);
@@ -12013,7 +12321,7 @@ int MPI_Session_flush_buffer(MPI_Session session)
     if (!inside)
         return PMPI_Session_flush_buffer(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_flush_buffer(session);
     adapter_leave(&call, inside);
@@ -12026,7 +12334,7 @@ MPI_Session MPI_Session_fromint(int session)
     if (!inside)
         return PMPI_Session_fromint(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_fromint(session);
     adapter_leave(&call, inside);
@@ -12039,7 +12347,7 @@ int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Session_get_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -12052,7 +12360,7 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     if (!inside)
         return PMPI_Session_get_info(session, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_info(session, info_used);
     adapter_leave(&call, inside);
@@ -12065,7 +12373,7 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
     if (!inside)
         return PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)pset_len}, {.address = (void *)(uintptr_t)pset_name}};
-    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     adapter_leave(&call, inside);
@@ -12078,7 +12386,7 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
     if (!inside)
         return PMPI_Session_get_num_psets(session, info, npset_names);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)npset_names}};
-    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_num_psets(session, info, npset_names);
     adapter_leave(&call, inside);
@@ -12091,7 +12399,7 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
     if (!inside)
         return PMPI_Session_get_pset_info(session, pset_name, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_pset_info(session, pset_name, info);
     adapter_leave(&call, inside);
@@ -12104,7 +12412,7 @@ int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
     if (!inside)
         return PMPI_Session_iflush_buffer(session, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_iflush_buffer(session, request);
     adapter_leave(&call, inside);
@@ -12117,7 +12425,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     if (!inside)
         return PMPI_Session_init(info, errhandler, session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_init(info, errhandler, session);
     adapter_leave(&call, inside);
@@ -12130,7 +12438,7 @@ int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Session_set_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_set_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -12143,7 +12451,7 @@ int MPI_Session_toint(MPI_Session session)
     if (!inside)
         return PMPI_Session_toint(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_toint(session);
     adapter_leave(&call, inside);
@@ -12156,7 +12464,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12169,7 +12477,7 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12182,7 +12490,7 @@ int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12195,7 +12503,7 @@ int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12208,7 +12516,7 @@ int MPI_Start(MPI_Request *request)
     if (!inside)
         return PMPI_Start(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Start(request);
     adapter_leave(&call, inside);
@@ -12221,7 +12529,7 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
     if (!inside)
         return PMPI_Startall(count, array_of_requests);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}};
-    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Startall(count, array_of_requests);
     adapter_leave(&call, inside);
@@ -12234,7 +12542,7 @@ int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_c2f(c_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f(c_status, f_status);
     adapter_leave(&call, inside);
@@ -12247,7 +12555,7 @@ int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_c2f08(c_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f08(c_status, f08_status);
     adapter_leave(&call, inside);
@@ -12260,7 +12568,7 @@ int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f082c(f08_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082c(f08_status, c_status);
     adapter_leave(&call, inside);
@@ -12273,7 +12581,7 @@ int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_f082f(f08_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082f(f08_status, f_status);
     adapter_leave(&call, inside);
@@ -12286,7 +12594,7 @@ int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f2c(f_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2c(f_status, c_status);
     adapter_leave(&call, inside);
@@ -12299,7 +12607,7 @@ int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_f2f08(f_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2f08(f_status, f08_status);
     adapter_leave(&call, inside);
@@ -12312,7 +12620,7 @@ int MPI_Status_get_error(const MPI_Status *status, int *err)
     if (!inside)
         return PMPI_Status_get_error(status, err);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)err}};
-    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_error(status, err);
     adapter_leave(&call, inside);
@@ -12325,7 +12633,7 @@ int MPI_Status_get_source(const MPI_Status *status, int *source)
     if (!inside)
         return PMPI_Status_get_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)source}};
-    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_source(status, source);
     adapter_leave(&call, inside);
@@ -12338,7 +12646,7 @@ int MPI_Status_get_tag(const MPI_Status *status, int *tag)
     if (!inside)
         return PMPI_Status_get_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)tag}};
-    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_tag(status, tag);
     adapter_leave(&call, inside);
@@ -12351,7 +12659,7 @@ int MPI_Status_set_cancelled(MPI_Status *status, int flag)
     if (!inside)
         return PMPI_Status_set_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = flag}};
-    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -12364,7 +12672,7 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count
     if (!inside)
         return PMPI_Status_set_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12377,7 +12685,7 @@ int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12390,7 +12698,7 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_x(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12403,7 +12711,7 @@ int MPI_Status_set_error(MPI_Status *status, int err)
     if (!inside)
         return PMPI_Status_set_error(status, err);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = err}};
-    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_error(status, err);
     adapter_leave(&call, inside);
@@ -12416,7 +12724,7 @@ int MPI_Status_set_source(MPI_Status *status, int source)
     if (!inside)
         return PMPI_Status_set_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = source}};
-    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_source(status, source);
     adapter_leave(&call, inside);
@@ -12429,7 +12737,7 @@ int MPI_Status_set_tag(MPI_Status *status, int tag)
     if (!inside)
         return PMPI_Status_set_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = tag}};
-    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_tag(status, tag);
     adapter_leave(&call, inside);
@@ -12442,7 +12750,7 @@ int MPI_T_category_changed(int *update_number)
     if (!inside)
         return PMPI_T_category_changed(update_number);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)update_number}};
-    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_changed(update_number);
     adapter_leave(&call, inside);
@@ -12455,7 +12763,7 @@ int MPI_T_category_get_categories(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_categories(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_categories(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12468,7 +12776,7 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_cvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_cvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12481,7 +12789,7 @@ int MPI_T_category_get_events(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_events(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_events(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12494,7 +12802,7 @@ int MPI_T_category_get_index(const char *name, int *cat_index)
     if (!inside)
         return PMPI_T_category_get_index(name, cat_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cat_index}};
-    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_index(name, cat_index);
     adapter_leave(&call, inside);
@@ -12507,7 +12815,7 @@ int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc
     if (!inside)
         return PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)num_cvars}, {.address = (void *)(uintptr_t)num_pvars}, {.address = (void *)(uintptr_t)num_categories}};
-    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     adapter_leave(&call, inside);
@@ -12520,7 +12828,7 @@ int MPI_T_category_get_num(int *num_cat)
     if (!inside)
         return PMPI_T_category_get_num(num_cat);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cat}};
-    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num(num_cat);
     adapter_leave(&call, inside);
@@ -12533,7 +12841,7 @@ int MPI_T_category_get_num_events(int cat_index, int *num_events)
     if (!inside)
         return PMPI_T_category_get_num_events(cat_index, num_events);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num_events(cat_index, num_events);
     adapter_leave(&call, inside);
@@ -12546,7 +12854,7 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_pvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_pvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12559,7 +12867,7 @@ int MPI_T_cvar_get_index(const char *name, int *cvar_index)
     if (!inside)
         return PMPI_T_cvar_get_index(name, cvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cvar_index}};
-    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_index(name, cvar_index);
     adapter_leave(&call, inside);
@@ -12572,7 +12880,7 @@ int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)scope}};
-    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     adapter_leave(&call, inside);
@@ -12585,7 +12893,7 @@ int MPI_T_cvar_get_num(int *num_cvar)
     if (!inside)
         return PMPI_T_cvar_get_num(num_cvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cvar}};
-    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_num(num_cvar);
     adapter_leave(&call, inside);
@@ -12598,7 +12906,7 @@ int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle 
     if (!inside)
         return PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -12611,7 +12919,7 @@ int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     if (!inside)
         return PMPI_T_cvar_handle_free(handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_free(handle);
     adapter_leave(&call, inside);
@@ -12624,7 +12932,7 @@ int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     if (!inside)
         return PMPI_T_cvar_read(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_read(handle, buf);
     adapter_leave(&call, inside);
@@ -12637,7 +12945,7 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     if (!inside)
         return PMPI_T_cvar_write(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_write(handle, buf);
     adapter_leave(&call, inside);
@@ -12650,7 +12958,7 @@ int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len
     if (!inside)
         return PMPI_T_enum_get_info(enumtype, num, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)num}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_info(enumtype, num, name, name_len);
     adapter_leave(&call, inside);
@@ -12663,7 +12971,7 @@ int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, i
     if (!inside)
         return PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.integer = indx}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     adapter_leave(&call, inside);
@@ -12676,7 +12984,7 @@ int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     adapter_leave(&call, inside);
@@ -12689,7 +12997,7 @@ int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     adapter_leave(&call, inside);
@@ -12702,7 +13010,7 @@ int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
     if (!inside)
         return PMPI_T_event_copy(event_instance, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_copy(event_instance, buffer);
     adapter_leave(&call, inside);
@@ -12715,7 +13023,7 @@ int MPI_T_event_get_index(const char *name, int *event_index)
     if (!inside)
         return PMPI_T_event_get_index(name, event_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)event_index}};
-    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_index(name, event_index);
     adapter_leave(&call, inside);
@@ -12728,7 +13036,7 @@ int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbos
     if (!inside)
         return PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)array_of_datatypes}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)num_elements}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}};
-    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     adapter_leave(&call, inside);
@@ -12741,7 +13049,7 @@ int MPI_T_event_get_num(int *num_events)
     if (!inside)
         return PMPI_T_event_get_num(num_events);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_num(num_events);
     adapter_leave(&call, inside);
@@ -12754,7 +13062,7 @@ int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_inde
     if (!inside)
         return PMPI_T_event_get_source(event_instance, source_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)source_index}};
-    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_source(event_instance, source_index);
     adapter_leave(&call, inside);
@@ -12767,7 +13075,7 @@ int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *ev
     if (!inside)
         return PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)event_timestamp}};
-    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[541], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     adapter_leave(&call, inside);
@@ -12780,7 +13088,7 @@ int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info, M
     if (!inside)
         return PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)event_registration}};
-    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[542], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     adapter_leave(&call, inside);
@@ -12793,7 +13101,7 @@ int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *u
     if (!inside)
         return PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)free_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[543], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     adapter_leave(&call, inside);
@@ -12806,7 +13114,7 @@ int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_get_info(event_registration, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[544], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_get_info(event_registration, info_used);
     adapter_leave(&call, inside);
@@ -12819,7 +13127,7 @@ int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_set_info(event_registration, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[545], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_set_info(event_registration, info);
     adapter_leave(&call, inside);
@@ -12832,7 +13140,7 @@ int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, voi
     if (!inside)
         return PMPI_T_event_read(event_instance, element_index, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.integer = element_index}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[546], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_read(event_instance, element_index, buffer);
     adapter_leave(&call, inside);
@@ -12845,7 +13153,7 @@ int MPI_T_event_register_callback(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)event_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[547], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     adapter_leave(&call, inside);
@@ -12858,7 +13166,7 @@ int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
     if (!inside)
         return PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)dropped_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[548], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     adapter_leave(&call, inside);
@@ -12870,7 +13178,7 @@ int MPI_T_finalize(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_T_finalize();
-    ferrum_call call = {.function = &adapter_functions[541], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[549], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_finalize();
     adapter_leave(&call, inside);
@@ -12883,7 +13191,7 @@ int MPI_T_init_thread(int required, int *provided)
     if (!inside)
         return PMPI_T_init_thread(required, provided);
     const ferrum_value values[] = {{.integer = required}, {.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[542], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[550], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_init_thread(required, provided);
     adapter_leave(&call, inside);
@@ -12896,7 +13204,7 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
     if (!inside)
         return PMPI_T_pvar_get_index(name, var_class, pvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.integer = var_class}, {.address = (void *)(uintptr_t)pvar_index}};
-    ferrum_call call = {.function = &adapter_functions[543], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[551], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_index(name, var_class, pvar_index);
     adapter_leave(&call, inside);
@@ -12909,7 +13217,7 @@ int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     const ferrum_value values[] = {{.integer = pvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)var_class}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)readonly}, {.address = (void *)(uintptr_t)continuous}, {.address = (void *)(uintptr_t)atomic}};
-    ferrum_call call = {.function = &adapter_functions[544], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[552], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     adapter_leave(&call, inside);
@@ -12922,7 +13230,7 @@ int MPI_T_pvar_get_num(int *num_pvar)
     if (!inside)
         return PMPI_T_pvar_get_num(num_pvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_pvar}};
-    ferrum_call call = {.function = &adapter_functions[545], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[553], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_num(num_pvar);
     adapter_leave(&call, inside);
@@ -12935,7 +13243,7 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
     if (!inside)
         return PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = pvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[546], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[554], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -12948,7 +13256,7 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
     if (!inside)
         return PMPI_T_pvar_handle_free(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[547], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[555], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_free(session, handle);
     adapter_leave(&call, inside);
@@ -12961,7 +13269,7 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     if (!inside)
         return PMPI_T_pvar_read(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[548], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[556], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_read(session, handle, buf);
     adapter_leave(&call, inside);
@@ -12974,7 +13282,7 @@ int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, v
     if (!inside)
         return PMPI_T_pvar_readreset(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[549], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[557], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_readreset(session, handle, buf);
     adapter_leave(&call, inside);
@@ -12987,7 +13295,7 @@ int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_reset(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[550], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[558], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_reset(session, handle);
     adapter_leave(&call, inside);
@@ -13000,7 +13308,7 @@ int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_create(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[551], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[559], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_create(session);
     adapter_leave(&call, inside);
@@ -13013,7 +13321,7 @@ int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_free(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[552], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[560], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_free(session);
     adapter_leave(&call, inside);
@@ -13026,7 +13334,7 @@ int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_start(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[553], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[561], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_start(session, handle);
     adapter_leave(&call, inside);
@@ -13039,7 +13347,7 @@ int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_stop(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[554], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_stop(session, handle);
     adapter_leave(&call, inside);
@@ -13052,7 +13360,7 @@ int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
     if (!inside)
         return PMPI_T_pvar_write(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[555], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[563], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_write(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13065,7 +13373,7 @@ int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *des
     if (!inside)
         return PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)ordering}, {.address = (void *)(uintptr_t)ticks_per_second}, {.address = (void *)(uintptr_t)max_ticks}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[556], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[564], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     adapter_leave(&call, inside);
@@ -13078,7 +13386,7 @@ int MPI_T_source_get_num(int *num_sources)
     if (!inside)
         return PMPI_T_source_get_num(num_sources);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_sources}};
-    ferrum_call call = {.function = &adapter_functions[557], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[565], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_num(num_sources);
     adapter_leave(&call, inside);
@@ -13091,7 +13399,7 @@ int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
     if (!inside)
         return PMPI_T_source_get_timestamp(source_index, timestamp);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)timestamp}};
-    ferrum_call call = {.function = &adapter_functions[558], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[566], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_timestamp(source_index, timestamp);
     adapter_leave(&call, inside);
@@ -13104,7 +13412,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Test(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[559], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[567], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test(request, flag, status);
     adapter_leave(&call, inside);
@@ -13117,7 +13425,7 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
     if (!inside)
         return PMPI_Test_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[560], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[568], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -13130,7 +13438,7 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
     if (!inside)
         return PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[561], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[569], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13143,7 +13451,7 @@ int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fla
     if (!inside)
         return PMPI_Testany(count, array_of_requests, index, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[570], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testany(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
@@ -13156,7 +13464,7 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[563], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[571], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13169,7 +13477,7 @@ int MPI_Topo_test(MPI_Comm comm, int *status)
     if (!inside)
         return PMPI_Topo_test(comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[564], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[572], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Topo_test(comm, status);
     adapter_leave(&call, inside);
@@ -13182,7 +13490,7 @@ MPI_Fint MPI_Type_c2f(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_c2f(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[565], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[573], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_c2f(datatype);
     adapter_leave(&call, inside);
@@ -13195,7 +13503,7 @@ int MPI_Type_commit(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_commit(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[566], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[574], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_commit(datatype);
     adapter_leave(&call, inside);
@@ -13208,7 +13516,7 @@ int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_contiguous(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[567], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[575], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13221,7 +13529,7 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
     if (!inside)
         return PMPI_Type_contiguous_c(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[568], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[576], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous_c(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13234,7 +13542,7 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
     if (!inside)
         return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[569], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[577], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13247,7 +13555,7 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
     if (!inside)
         return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[570], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[578], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13260,7 +13568,7 @@ int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_complex(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[571], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[579], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_complex(p, r, newtype);
     adapter_leave(&call, inside);
@@ -13273,7 +13581,7 @@ int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_integer(r, newtype);
     const ferrum_value values[] = {{.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[572], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[580], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_integer(r, newtype);
     adapter_leave(&call, inside);
@@ -13286,7 +13594,7 @@ int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_real(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[573], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[581], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_real(p, r, newtype);
     adapter_leave(&call, inside);
@@ -13299,7 +13607,7 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
     if (!inside)
         return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[574], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[582], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13312,7 +13620,7 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint ar
     if (!inside)
         return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[575], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[583], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13325,7 +13633,7 @@ int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, con
     if (!inside)
         return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[576], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[584], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13338,7 +13646,7 @@ int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockle
     if (!inside)
         return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[577], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[585], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13351,7 +13659,7 @@ int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Dat
     if (!inside)
         return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[578], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[586], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13364,7 +13672,7 @@ int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count 
     if (!inside)
         return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[579], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[587], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13377,7 +13685,7 @@ int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of
     if (!inside)
         return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[580], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[588], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13390,7 +13698,7 @@ int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, cons
     if (!inside)
         return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[581], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[589], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13403,7 +13711,7 @@ int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_T
     if (!inside)
         return PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_copy_attr_fn}, {.address = (void *)(uintptr_t)type_delete_attr_fn}, {.address = (void *)(uintptr_t)type_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[582], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[590], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -13416,7 +13724,7 @@ int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, 
     if (!inside)
         return PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[583], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[591], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -13429,7 +13737,7 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
     if (!inside)
         return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[584], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[592], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -13442,7 +13750,7 @@ int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const M
     if (!inside)
         return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[585], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[593], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -13455,7 +13763,7 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
     if (!inside)
         return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[586], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[594], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -13468,7 +13776,7 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
     if (!inside)
         return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[587], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[595], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13481,7 +13789,7 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
     if (!inside)
         return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[588], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[596], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13494,7 +13802,7 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     if (!inside)
         return PMPI_Type_delete_attr(datatype, type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[589], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[597], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_delete_attr(datatype, type_keyval);
     adapter_leave(&call, inside);
@@ -13507,7 +13815,7 @@ int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_dup(oldtype, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[590], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[598], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_dup(oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13520,7 +13828,7 @@ MPI_Datatype MPI_Type_f2c(MPI_Fint datatype)
     if (!inside)
         return PMPI_Type_f2c(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[591], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[599], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_f2c(datatype);
     adapter_leave(&call, inside);
@@ -13533,7 +13841,7 @@ int MPI_Type_free(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_free(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[592], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[600], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free(datatype);
     adapter_leave(&call, inside);
@@ -13546,7 +13854,7 @@ int MPI_Type_free_keyval(int *type_keyval)
     if (!inside)
         return PMPI_Type_free_keyval(type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[593], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[601], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free_keyval(type_keyval);
     adapter_leave(&call, inside);
@@ -13559,7 +13867,7 @@ MPI_Datatype MPI_Type_fromint(int datatype)
     if (!inside)
         return PMPI_Type_fromint(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[594], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[602], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_fromint(datatype);
     adapter_leave(&call, inside);
@@ -13572,7 +13880,7 @@ int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[595], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[603], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -13585,7 +13893,7 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
     if (!inside)
         return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[596], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[604], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -13598,7 +13906,7 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
     if (!inside)
         return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_large_counts}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_large_counts}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[597], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[605], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -13611,7 +13919,7 @@ int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_add
     if (!inside)
         return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[598], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[606], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -13624,7 +13932,7 @@ int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_
     if (!inside)
         return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_large_counts}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[599], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[607], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -13637,7 +13945,7 @@ int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
     if (!inside)
         return PMPI_Type_get_extent(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[600], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[608], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -13650,7 +13958,7 @@ int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_c(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[601], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[609], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_c(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -13663,7 +13971,7 @@ int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_x(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[602], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[610], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_x(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -13676,7 +13984,7 @@ int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     if (!inside)
         return PMPI_Type_get_name(datatype, type_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[603], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[611], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_name(datatype, type_name, resultlen);
     adapter_leave(&call, inside);
@@ -13689,7 +13997,7 @@ int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint 
     if (!inside)
         return PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[604], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[612], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -13702,7 +14010,7 @@ int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[605], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[613], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -13715,7 +14023,7 @@ int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[606], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[614], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -13728,7 +14036,7 @@ int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, M
     if (!inside)
         return PMPI_Type_get_value_index(value_type, index_type, pair_type);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)value_type}, {.address = (void *)(uintptr_t)index_type}, {.address = (void *)(uintptr_t)pair_type}};
-    ferrum_call call = {.function = &adapter_functions[607], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[615], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_value_index(value_type, index_type, pair_type);
     adapter_leave(&call, inside);
@@ -13741,7 +14049,7 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
     if (!inside)
         return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[608], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[616], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13754,7 +14062,7 @@ int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     if (!inside)
         return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[609], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[617], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13767,7 +14075,7 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_match_size(typeclass, size, datatype);
     const ferrum_value values[] = {{.integer = typeclass}, {.integer = size}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[610], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[618], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_match_size(typeclass, size, datatype);
     adapter_leave(&call, inside);
@@ -13780,7 +14088,7 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[611], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[619], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -13793,7 +14101,7 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     if (!inside)
         return PMPI_Type_set_name(datatype, type_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}};
-    ferrum_call call = {.function = &adapter_functions[612], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[620], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_name(datatype, type_name);
     adapter_leave(&call, inside);
@@ -13806,7 +14114,7 @@ int MPI_Type_size(MPI_Datatype datatype, int *size)
     if (!inside)
         return PMPI_Type_size(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[613], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[621], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size(datatype, size);
     adapter_leave(&call, inside);
@@ -13819,7 +14127,7 @@ int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_c(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[614], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[622], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_c(datatype, size);
     adapter_leave(&call, inside);
@@ -13832,7 +14140,7 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_x(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[615], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[623], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_x(datatype, size);
     adapter_leave(&call, inside);
@@ -13845,7 +14153,7 @@ int MPI_Type_toint(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_toint(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[616], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[624], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_toint(datatype);
     adapter_leave(&call, inside);
@@ -13858,7 +14166,7 @@ int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype
     if (!inside)
         return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[617], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13871,7 +14179,7 @@ int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, 
     if (!inside)
         return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[618], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[626], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13884,7 +14192,7 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
     if (!inside)
         return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[619], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[627], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -13897,7 +14205,7 @@ int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void 
     if (!inside)
         return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[620], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[628], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -13910,7 +14218,7 @@ int MPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize,
     if (!inside)
         return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[621], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[629], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     adapter_leave(&call, inside);
@@ -13923,7 +14231,7 @@ int MPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insi
     if (!inside)
         return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[622], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[630], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     adapter_leave(&call, inside);
@@ -13936,7 +14244,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     if (!inside)
         return PMPI_Wait(request, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[623], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[631], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Wait(request, status);
     adapter_leave(&call, inside);
@@ -13949,7 +14257,7 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_
     if (!inside)
         return PMPI_Waitall(count, array_of_requests, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[624], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[632], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitall(count, array_of_requests, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13962,7 +14270,7 @@ int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Stat
     if (!inside)
         return PMPI_Waitany(count, array_of_requests, index, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[633], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitany(count, array_of_requests, index, status);
     adapter_leave(&call, inside);
@@ -13975,7 +14283,7 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[626], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[634], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13988,7 +14296,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
     if (!inside)
         return PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[627], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[635], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14001,7 +14309,7 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[628], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[636], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14014,7 +14322,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[629], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[637], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14027,7 +14335,7 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     if (!inside)
         return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[630], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[638], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14040,7 +14348,7 @@ MPI_Fint MPI_Win_c2f(MPI_Win win)
     if (!inside)
         return PMPI_Win_c2f(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[631], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_c2f(win);
     adapter_leave(&call, inside);
@@ -14053,9 +14361,22 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
     if (!inside)
         return PMPI_Win_call_errhandler(win, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[632], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_call_errhandler(win, errorcode);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_complete(MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_complete(win);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_complete(win);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -14066,7 +14387,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     if (!inside)
         return PMPI_Win_create(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[633], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -14079,7 +14400,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
     if (!inside)
         return PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[634], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -14092,7 +14413,7 @@ int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MP
     if (!inside)
         return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[635], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -14105,7 +14426,7 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_
     if (!inside)
         return PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_copy_attr_fn}, {.address = (void *)(uintptr_t)win_delete_attr_fn}, {.address = (void *)(uintptr_t)win_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[636], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -14118,7 +14439,7 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
     if (!inside)
         return PMPI_Win_delete_attr(win, win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[637], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_delete_attr(win, win_keyval);
     adapter_leave(&call, inside);
@@ -14131,7 +14452,7 @@ MPI_Win MPI_Win_f2c(MPI_Fint win)
     if (!inside)
         return PMPI_Win_f2c(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[638], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_f2c(win);
     adapter_leave(&call, inside);
@@ -14144,9 +14465,61 @@ int MPI_Win_fence(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_fence(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_fence(assert, win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_flush(int rank, MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_flush(rank, win);
+    const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_flush(rank, win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_flush_all(MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_flush_all(win);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_flush_all(win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_flush_local(int rank, MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_flush_local(rank, win);
+    const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_flush_local(rank, win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_flush_local_all(MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_flush_local_all(win);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_flush_local_all(win);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -14157,7 +14530,7 @@ int MPI_Win_free(MPI_Win *win)
     if (!inside)
         return PMPI_Win_free(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free(win);
     adapter_leave(&call, inside);
@@ -14170,7 +14543,7 @@ int MPI_Win_free_keyval(int *win_keyval)
     if (!inside)
         return PMPI_Win_free_keyval(win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free_keyval(win_keyval);
     adapter_leave(&call, inside);
@@ -14183,7 +14556,7 @@ MPI_Win MPI_Win_fromint(int win)
     if (!inside)
         return PMPI_Win_fromint(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[655], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_fromint(win);
     adapter_leave(&call, inside);
@@ -14196,7 +14569,7 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
     if (!inside)
         return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[656], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -14209,7 +14582,7 @@ int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Win_get_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[657], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14222,7 +14595,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (!inside)
         return PMPI_Win_get_group(win, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[658], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_group(win, group);
     adapter_leave(&call, inside);
@@ -14235,7 +14608,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     if (!inside)
         return PMPI_Win_get_info(win, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[659], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_info(win, info_used);
     adapter_leave(&call, inside);
@@ -14248,9 +14621,48 @@ int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     if (!inside)
         return PMPI_Win_get_name(win, win_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[660], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_name(win, win_name, resultlen);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_lock(lock_type, rank, assert, win);
+    const ferrum_value values[] = {{.integer = lock_type}, {.integer = rank}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[661], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_lock(lock_type, rank, assert, win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_lock_all(int assert, MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_lock_all(assert, win);
+    const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[662], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_lock_all(assert, win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_post(group, assert, win);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[663], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_post(group, assert, win);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -14261,7 +14673,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     if (!inside)
         return PMPI_Win_set_attr(win, win_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[664], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_attr(win, win_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -14274,7 +14686,7 @@ int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Win_set_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[665], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14287,7 +14699,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (!inside)
         return PMPI_Win_set_info(win, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[666], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_info(win, info);
     adapter_leave(&call, inside);
@@ -14300,7 +14712,7 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
     if (!inside)
         return PMPI_Win_set_name(win, win_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}};
-    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[667], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_name(win, win_name);
     adapter_leave(&call, inside);
@@ -14313,7 +14725,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
     if (!inside)
         return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[668], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -14326,9 +14738,48 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
     if (!inside)
         return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[669], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_start(group, assert, win);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[670], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_start(group, assert, win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_sync(MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_sync(win);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[671], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_sync(win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_test(MPI_Win win, int *flag)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_test(win, flag);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)flag}};
+    ferrum_call call = {.function = &adapter_functions[672], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_test(win, flag);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -14339,9 +14790,48 @@ int MPI_Win_toint(MPI_Win win)
     if (!inside)
         return PMPI_Win_toint(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[673], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_toint(win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_unlock(int rank, MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_unlock(rank, win);
+    const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[674], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_unlock(rank, win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_unlock_all(MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_unlock_all(win);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[675], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_unlock_all(win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_wait(MPI_Win win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_wait(win);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[676], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_wait(win);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -14351,7 +14841,7 @@ double MPI_Wtick(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtick();
-    ferrum_call call = {.function = &adapter_functions[655], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[677], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtick();
     adapter_leave(&call, inside);
@@ -14363,7 +14853,7 @@ double MPI_Wtime(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtime();
-    ferrum_call call = {.function = &adapter_functions[656], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[678], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtime();
     adapter_leave(&call, inside);

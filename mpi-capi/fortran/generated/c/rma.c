@@ -185,6 +185,150 @@ void mpi_put_(const void *origin_addr, const MPI_Fint *origin_count, const MPI_F
     const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
     const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_put_);
 
+/* Routine MPI_RACCUMULATE */
+FERRUM_BODY void body_Raccumulate(__typeof__(MPI_Raccumulate) *call, const void *origin_addr,
+    const MPI_Fint *origin_count, const MPI_Fint *origin_datatype, const MPI_Fint *target_rank,
+    const MPI_Aint *target_disp, const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
+    const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(origin_addr), *origin_count, ferrum_type(*origin_datatype), *target_rank, *target_disp,
+        *target_count, ferrum_type(*target_datatype), ferrum_op(*op), ferrum_win(*win), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_raccumulate_(const void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Raccumulate(MPI_Raccumulate, origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+        target_count, target_datatype, op, win, request, ierror);
+}
+
+void pmpi_raccumulate_(const void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Raccumulate(PMPI_Raccumulate, origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+        target_count, target_datatype, op, win, request, ierror);
+}
+
+void mpi_raccumulate_(const void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_raccumulate_);
+
+/* Routine MPI_RGET */
+FERRUM_BODY void body_Rget(__typeof__(MPI_Rget) *call, void *origin_addr, const MPI_Fint *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(origin_addr), *origin_count, ferrum_type(*origin_datatype), *target_rank, *target_disp,
+        *target_count, ferrum_type(*target_datatype), ferrum_win(*win), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_rget_(void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget(MPI_Rget, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+void pmpi_rget_(void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget(PMPI_Rget, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+void mpi_rget_(void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_rget_);
+
+/* Routine MPI_RGET_ACCUMULATE */
+FERRUM_BODY void body_Rget_accumulate(__typeof__(MPI_Rget_accumulate) *call, const void *origin_addr,
+    const MPI_Fint *origin_count, const MPI_Fint *origin_datatype, void *result_addr, const MPI_Fint *result_count,
+    const MPI_Fint *result_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(origin_addr), *origin_count, ferrum_type(*origin_datatype), ferrum_buffer(result_addr),
+        *result_count, ferrum_type(*result_datatype), *target_rank, *target_disp, *target_count,
+        ferrum_type(*target_datatype), ferrum_op(*op), ferrum_win(*win), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_rget_accumulate_(const void *origin_addr, const MPI_Fint *origin_count,
+    const MPI_Fint *origin_datatype, void *result_addr, const MPI_Fint *result_count, const MPI_Fint *result_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget_accumulate(MPI_Rget_accumulate, origin_addr, origin_count, origin_datatype, result_addr, result_count,
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+}
+
+void pmpi_rget_accumulate_(const void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    void *result_addr, const MPI_Fint *result_count, const MPI_Fint *result_datatype, const MPI_Fint *target_rank,
+    const MPI_Aint *target_disp, const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
+    const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget_accumulate(PMPI_Rget_accumulate, origin_addr, origin_count, origin_datatype, result_addr, result_count,
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+}
+
+void mpi_rget_accumulate_(const void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    void *result_addr, const MPI_Fint *result_count, const MPI_Fint *result_datatype, const MPI_Fint *target_rank,
+    const MPI_Aint *target_disp, const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
+    const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_rget_accumulate_);
+
+/* Routine MPI_RPUT */
+FERRUM_BODY void body_Rput(__typeof__(MPI_Rput) *call, const void *origin_addr, const MPI_Fint *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = 0;
+    int error;
+    error = call(ferrum_buffer(origin_addr), *origin_count, ferrum_type(*origin_datatype), *target_rank, *target_disp,
+        *target_count, ferrum_type(*target_datatype), ferrum_win(*win), &c_request);
+    ferrum_set_request(request, c_request);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_rput_(const void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rput(MPI_Rput, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+void pmpi_rput_(const void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rput(PMPI_Rput, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+void mpi_rput_(const void *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_rput_);
+
 /* Routine MPI_WIN_ALLOCATE */
 FERRUM_BODY void body_Win_allocate(__typeof__(MPI_Win_allocate) *call, const MPI_Aint *size,
     const MPI_Fint *disp_unit, const MPI_Fint *info, const MPI_Fint *comm, void *baseptr, MPI_Fint *win,
@@ -249,6 +393,24 @@ void mpi_win_allocate_shared_cptr_(const MPI_Aint *size, const MPI_Fint *disp_un
 void pmpi_win_allocate_shared_cptr_(const MPI_Aint *size, const MPI_Fint *disp_unit, const MPI_Fint *info,
     const MPI_Fint *comm, void *baseptr, MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(pmpi_win_allocate_shared_);
 
+/* Routine MPI_WIN_COMPLETE */
+FERRUM_BODY void body_Win_complete(__typeof__(MPI_Win_complete) *call, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_complete_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_complete(MPI_Win_complete, win, ierror);
+}
+
+void pmpi_win_complete_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_complete(PMPI_Win_complete, win, ierror);
+}
+
+void mpi_win_complete_(const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_complete_);
+
 /* Routine MPI_WIN_CREATE */
 FERRUM_BODY void body_Win_create(__typeof__(MPI_Win_create) *call, void *base, const MPI_Aint *size,
     const MPI_Fint *disp_unit, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror)
@@ -293,6 +455,82 @@ void pmpi_win_fence_(const MPI_Fint *assert, const MPI_Fint *win, MPI_Fint *ierr
 }
 
 void mpi_win_fence_(const MPI_Fint *assert, const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_fence_);
+
+/* Routine MPI_WIN_FLUSH */
+FERRUM_BODY void body_Win_flush(__typeof__(MPI_Win_flush) *call, const MPI_Fint *rank, const MPI_Fint *win,
+    MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(*rank, ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_flush_(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_flush(MPI_Win_flush, rank, win, ierror);
+}
+
+void pmpi_win_flush_(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_flush(PMPI_Win_flush, rank, win, ierror);
+}
+
+void mpi_win_flush_(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_flush_);
+
+/* Routine MPI_WIN_FLUSH_ALL */
+FERRUM_BODY void body_Win_flush_all(__typeof__(MPI_Win_flush_all) *call, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_flush_all_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_flush_all(MPI_Win_flush_all, win, ierror);
+}
+
+void pmpi_win_flush_all_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_flush_all(PMPI_Win_flush_all, win, ierror);
+}
+
+void mpi_win_flush_all_(const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_flush_all_);
+
+/* Routine MPI_WIN_FLUSH_LOCAL */
+FERRUM_BODY void body_Win_flush_local(__typeof__(MPI_Win_flush_local) *call, const MPI_Fint *rank,
+    const MPI_Fint *win, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(*rank, ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_flush_local_(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_flush_local(MPI_Win_flush_local, rank, win, ierror);
+}
+
+void pmpi_win_flush_local_(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_flush_local(PMPI_Win_flush_local, rank, win, ierror);
+}
+
+void mpi_win_flush_local_(const MPI_Fint *rank, const MPI_Fint *win,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_flush_local_);
+
+/* Routine MPI_WIN_FLUSH_LOCAL_ALL */
+FERRUM_BODY void body_Win_flush_local_all(__typeof__(MPI_Win_flush_local_all) *call, const MPI_Fint *win,
+    MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_flush_local_all_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_flush_local_all(MPI_Win_flush_local_all, win, ierror);
+}
+
+void pmpi_win_flush_local_all_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_flush_local_all(PMPI_Win_flush_local_all, win, ierror);
+}
+
+void mpi_win_flush_local_all_(const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_flush_local_all_);
 
 /* Routine MPI_WIN_FREE */
 FERRUM_BODY void body_Win_free(__typeof__(MPI_Win_free) *call, MPI_Fint *win, MPI_Fint *ierror)
@@ -364,6 +602,68 @@ void pmpi_win_get_info_(const MPI_Fint *win, MPI_Fint *info_used, MPI_Fint *ierr
 void mpi_win_get_info_(const MPI_Fint *win, MPI_Fint *info_used,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_get_info_);
 
+/* Routine MPI_WIN_LOCK */
+FERRUM_BODY void body_Win_lock(__typeof__(MPI_Win_lock) *call, const MPI_Fint *lock_type, const MPI_Fint *rank,
+    const MPI_Fint *assert, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(*lock_type, *rank, *assert, ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_lock_(const MPI_Fint *lock_type, const MPI_Fint *rank, const MPI_Fint *assert,
+    const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_lock(MPI_Win_lock, lock_type, rank, assert, win, ierror);
+}
+
+void pmpi_win_lock_(const MPI_Fint *lock_type, const MPI_Fint *rank, const MPI_Fint *assert, const MPI_Fint *win,
+    MPI_Fint *ierror)
+{
+    body_Win_lock(PMPI_Win_lock, lock_type, rank, assert, win, ierror);
+}
+
+void mpi_win_lock_(const MPI_Fint *lock_type, const MPI_Fint *rank, const MPI_Fint *assert, const MPI_Fint *win,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_lock_);
+
+/* Routine MPI_WIN_LOCK_ALL */
+FERRUM_BODY void body_Win_lock_all(__typeof__(MPI_Win_lock_all) *call, const MPI_Fint *assert, const MPI_Fint *win,
+    MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(*assert, ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_lock_all_(const MPI_Fint *assert, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_lock_all(MPI_Win_lock_all, assert, win, ierror);
+}
+
+void pmpi_win_lock_all_(const MPI_Fint *assert, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_lock_all(PMPI_Win_lock_all, assert, win, ierror);
+}
+
+void mpi_win_lock_all_(const MPI_Fint *assert, const MPI_Fint *win,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_lock_all_);
+
+/* Routine MPI_WIN_POST */
+FERRUM_BODY void body_Win_post(__typeof__(MPI_Win_post) *call, const MPI_Fint *group, const MPI_Fint *assert,
+    const MPI_Fint *win, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_group(*group), *assert, ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_post_(const MPI_Fint *group, const MPI_Fint *assert, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_post(MPI_Win_post, group, assert, win, ierror);
+}
+
+void pmpi_win_post_(const MPI_Fint *group, const MPI_Fint *assert, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_post(PMPI_Win_post, group, assert, win, ierror);
+}
+
+void mpi_win_post_(const MPI_Fint *group, const MPI_Fint *assert, const MPI_Fint *win,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_post_);
+
 /* Routine MPI_WIN_SET_INFO */
 FERRUM_BODY void body_Win_set_info(__typeof__(MPI_Win_set_info) *call, const MPI_Fint *win, const MPI_Fint *info,
     MPI_Fint *ierror)
@@ -409,3 +709,114 @@ void mpi_win_shared_query_cptr_(const MPI_Fint *win, const MPI_Fint *rank, MPI_A
     void *baseptr, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_shared_query_);
 void pmpi_win_shared_query_cptr_(const MPI_Fint *win, const MPI_Fint *rank, MPI_Aint *size, MPI_Fint *disp_unit,
     void *baseptr, MPI_Fint *ierror) FERRUM_WEAK(pmpi_win_shared_query_);
+
+/* Routine MPI_WIN_START */
+FERRUM_BODY void body_Win_start(__typeof__(MPI_Win_start) *call, const MPI_Fint *group, const MPI_Fint *assert,
+    const MPI_Fint *win, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_group(*group), *assert, ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_start_(const MPI_Fint *group, const MPI_Fint *assert, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_start(MPI_Win_start, group, assert, win, ierror);
+}
+
+void pmpi_win_start_(const MPI_Fint *group, const MPI_Fint *assert, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_start(PMPI_Win_start, group, assert, win, ierror);
+}
+
+void mpi_win_start_(const MPI_Fint *group, const MPI_Fint *assert, const MPI_Fint *win,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_start_);
+
+/* Routine MPI_WIN_SYNC */
+FERRUM_BODY void body_Win_sync(__typeof__(MPI_Win_sync) *call, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_sync_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_sync(MPI_Win_sync, win, ierror);
+}
+
+void pmpi_win_sync_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_sync(PMPI_Win_sync, win, ierror);
+}
+
+void mpi_win_sync_(const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_sync_);
+
+/* Routine MPI_WIN_TEST */
+FERRUM_BODY void body_Win_test(__typeof__(MPI_Win_test) *call, const MPI_Fint *win, MPI_Fint *flag, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_win(*win), flag));
+}
+
+void ferrum_mpi_win_test_(const MPI_Fint *win, MPI_Fint *flag, MPI_Fint *ierror)
+{
+    body_Win_test(MPI_Win_test, win, flag, ierror);
+}
+
+void pmpi_win_test_(const MPI_Fint *win, MPI_Fint *flag, MPI_Fint *ierror)
+{
+    body_Win_test(PMPI_Win_test, win, flag, ierror);
+}
+
+void mpi_win_test_(const MPI_Fint *win, MPI_Fint *flag, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_test_);
+
+/* Routine MPI_WIN_UNLOCK */
+FERRUM_BODY void body_Win_unlock(__typeof__(MPI_Win_unlock) *call, const MPI_Fint *rank, const MPI_Fint *win,
+    MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(*rank, ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_unlock_(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_unlock(MPI_Win_unlock, rank, win, ierror);
+}
+
+void pmpi_win_unlock_(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_unlock(PMPI_Win_unlock, rank, win, ierror);
+}
+
+void mpi_win_unlock_(const MPI_Fint *rank, const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_unlock_);
+
+/* Routine MPI_WIN_UNLOCK_ALL */
+FERRUM_BODY void body_Win_unlock_all(__typeof__(MPI_Win_unlock_all) *call, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_unlock_all_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_unlock_all(MPI_Win_unlock_all, win, ierror);
+}
+
+void pmpi_win_unlock_all_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_unlock_all(PMPI_Win_unlock_all, win, ierror);
+}
+
+void mpi_win_unlock_all_(const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_unlock_all_);
+
+/* Routine MPI_WIN_WAIT */
+FERRUM_BODY void body_Win_wait(__typeof__(MPI_Win_wait) *call, const MPI_Fint *win, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_win(*win)));
+}
+
+void ferrum_mpi_win_wait_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_wait(MPI_Win_wait, win, ierror);
+}
+
+void pmpi_win_wait_(const MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_wait(PMPI_Win_wait, win, ierror);
+}
+
+void mpi_win_wait_(const MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_wait_);

@@ -365,6 +365,318 @@ void ferrum_f08_pmpi_put_c(CFI_cdesc_t *origin_addr, const MPI_Count *origin_cou
         target_datatype, win, ierror);
 }
 
+/* Routine ferrum_f08_mpi_raccumulate */
+FERRUM_BODY void body_Raccumulate(__typeof__(MPI_Raccumulate) *call, CFI_cdesc_t *origin_addr,
+    const MPI_Fint *origin_count, const MPI_Fint *origin_datatype, const MPI_Fint *target_rank,
+    const MPI_Aint *target_disp, const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
+    const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    MPI_Request c_request = 0;
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
+        error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
+            *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_op(*op),
+            ferrum_win(*win), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Raccumulate", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&origin_addr_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_raccumulate(CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Raccumulate(MPI_Raccumulate, origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+        target_count, target_datatype, op, win, request, ierror);
+}
+
+void ferrum_f08_pmpi_raccumulate(CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Raccumulate(PMPI_Raccumulate, origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+        target_count, target_datatype, op, win, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_raccumulate_c */
+FERRUM_BODY void body_Raccumulate_c(__typeof__(MPI_Raccumulate_c) *call, CFI_cdesc_t *origin_addr,
+    const MPI_Count *origin_count, const MPI_Fint *origin_datatype, const MPI_Fint *target_rank,
+    const MPI_Aint *target_disp, const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
+    const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    MPI_Request c_request = 0;
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
+        error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
+            *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_op(*op),
+            ferrum_win(*win), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Raccumulate_c", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&origin_addr_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_raccumulate_c(CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Raccumulate_c(MPI_Raccumulate_c, origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+        target_count, target_datatype, op, win, request, ierror);
+}
+
+void ferrum_f08_pmpi_raccumulate_c(CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Raccumulate_c(PMPI_Raccumulate_c, origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+        target_count, target_datatype, op, win, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_rget */
+FERRUM_BODY void body_Rget(__typeof__(MPI_Rget) *call, CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    MPI_Request c_request = 0;
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
+        error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
+            *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_win(*win), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Rget", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&origin_addr_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_rget(CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget(MPI_Rget, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+void ferrum_f08_pmpi_rget(CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget(PMPI_Rget, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_rget_accumulate */
+FERRUM_BODY void body_Rget_accumulate(__typeof__(MPI_Rget_accumulate) *call, CFI_cdesc_t *origin_addr,
+    const MPI_Fint *origin_count, const MPI_Fint *origin_datatype, CFI_cdesc_t *result_addr,
+    const MPI_Fint *result_count, const MPI_Fint *result_datatype, const MPI_Fint *target_rank,
+    const MPI_Aint *target_disp, const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
+    const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    struct ferrum_section result_addr_section = ferrum_described(result_addr, *result_count, ferrum_type(*result_datatype));
+    MPI_Request c_request = 0;
+    int error, refused = origin_addr_section.is_refused || result_addr_section.is_refused;
+    if (!refused) {
+        error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
+            result_addr_section.address, result_addr_section.count, result_addr_section.datatype, *target_rank,
+            *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_op(*op), ferrum_win(*win), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Rget_accumulate", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&origin_addr_section);
+    ferrum_section_end(&result_addr_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_rget_accumulate(CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count,
+    const MPI_Fint *origin_datatype, CFI_cdesc_t *result_addr, const MPI_Fint *result_count,
+    const MPI_Fint *result_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget_accumulate(MPI_Rget_accumulate, origin_addr, origin_count, origin_datatype, result_addr, result_count,
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+}
+
+void ferrum_f08_pmpi_rget_accumulate(CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count,
+    const MPI_Fint *origin_datatype, CFI_cdesc_t *result_addr, const MPI_Fint *result_count,
+    const MPI_Fint *result_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget_accumulate(PMPI_Rget_accumulate, origin_addr, origin_count, origin_datatype, result_addr, result_count,
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_rget_accumulate_c */
+FERRUM_BODY void body_Rget_accumulate_c(__typeof__(MPI_Rget_accumulate_c) *call, CFI_cdesc_t *origin_addr,
+    const MPI_Count *origin_count, const MPI_Fint *origin_datatype, CFI_cdesc_t *result_addr,
+    const MPI_Count *result_count, const MPI_Fint *result_datatype, const MPI_Fint *target_rank,
+    const MPI_Aint *target_disp, const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op,
+    const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    struct ferrum_section result_addr_section = ferrum_described(result_addr, *result_count, ferrum_type(*result_datatype));
+    MPI_Request c_request = 0;
+    int error, refused = origin_addr_section.is_refused || result_addr_section.is_refused;
+    if (!refused) {
+        error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
+            result_addr_section.address, result_addr_section.count, result_addr_section.datatype, *target_rank,
+            *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_op(*op), ferrum_win(*win), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Rget_accumulate_c", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&origin_addr_section);
+    ferrum_section_end(&result_addr_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_rget_accumulate_c(CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
+    const MPI_Fint *origin_datatype, CFI_cdesc_t *result_addr, const MPI_Count *result_count,
+    const MPI_Fint *result_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget_accumulate_c(MPI_Rget_accumulate_c, origin_addr, origin_count, origin_datatype, result_addr,
+        result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request,
+        ierror);
+}
+
+void ferrum_f08_pmpi_rget_accumulate_c(CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
+    const MPI_Fint *origin_datatype, CFI_cdesc_t *result_addr, const MPI_Count *result_count,
+    const MPI_Fint *result_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *op, const MPI_Fint *win,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget_accumulate_c(PMPI_Rget_accumulate_c, origin_addr, origin_count, origin_datatype, result_addr,
+        result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request,
+        ierror);
+}
+
+/* Routine ferrum_f08_mpi_rget_c */
+FERRUM_BODY void body_Rget_c(__typeof__(MPI_Rget_c) *call, CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    MPI_Request c_request = 0;
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
+        error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
+            *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_win(*win), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Rget_c", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&origin_addr_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_rget_c(CFI_cdesc_t *origin_addr, const MPI_Count *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Count *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget_c(MPI_Rget_c, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+void ferrum_f08_pmpi_rget_c(CFI_cdesc_t *origin_addr, const MPI_Count *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Count *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rget_c(PMPI_Rget_c, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_rput */
+FERRUM_BODY void body_Rput(__typeof__(MPI_Rput) *call, CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Fint *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    MPI_Request c_request = 0;
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
+        error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
+            *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_win(*win), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Rput", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&origin_addr_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_rput(CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rput(MPI_Rput, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+void ferrum_f08_pmpi_rput(CFI_cdesc_t *origin_addr, const MPI_Fint *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Fint *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rput(PMPI_Rput, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+/* Routine ferrum_f08_mpi_rput_c */
+FERRUM_BODY void body_Rput_c(__typeof__(MPI_Rput_c) *call, CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
+    const MPI_Fint *origin_datatype, const MPI_Fint *target_rank, const MPI_Aint *target_disp,
+    const MPI_Count *target_count, const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section origin_addr_section = ferrum_described(origin_addr, *origin_count, ferrum_type(*origin_datatype));
+    MPI_Request c_request = 0;
+    int error, refused = origin_addr_section.is_refused;
+    if (!refused) {
+        error = call(origin_addr_section.address, origin_addr_section.count, origin_addr_section.datatype,
+            *target_rank, *target_disp, *target_count, ferrum_type(*target_datatype), ferrum_win(*win), &c_request);
+        ferrum_set_request(request, c_request);
+    } else {
+        error = ferrum_section_raise("MPI_Rput_c", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&origin_addr_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_rput_c(CFI_cdesc_t *origin_addr, const MPI_Count *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Count *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rput_c(MPI_Rput_c, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
+void ferrum_f08_pmpi_rput_c(CFI_cdesc_t *origin_addr, const MPI_Count *origin_count, const MPI_Fint *origin_datatype,
+    const MPI_Fint *target_rank, const MPI_Aint *target_disp, const MPI_Count *target_count,
+    const MPI_Fint *target_datatype, const MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror)
+{
+    body_Rput_c(PMPI_Rput_c, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+        target_datatype, win, request, ierror);
+}
+
 /* Routine ferrum_f08_mpi_win_allocate_c_ */
 FERRUM_BODY void body_Win_allocate_c(__typeof__(MPI_Win_allocate_c) *call, const MPI_Aint *size,
     const MPI_Aint *disp_unit, const MPI_Fint *info, const MPI_Fint *comm, void *baseptr, MPI_Fint *win,

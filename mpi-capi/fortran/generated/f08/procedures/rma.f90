@@ -714,6 +714,622 @@ SUBROUTINE PMPI_Put_c_f08ts(origin_addr, origin_count, origin_datatype, target_r
         target_count, target_datatype, win, ierror)
 END SUBROUTINE PMPI_Put_c_f08ts
 
+! Procedure MPI_Raccumulate_f08ts
+SUBROUTINE MPI_Raccumulate_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER, INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER, INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_raccumulate')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER, INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER, INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+END SUBROUTINE MPI_Raccumulate_f08ts
+
+! Procedure PMPI_Raccumulate_f08ts
+SUBROUTINE PMPI_Raccumulate_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER, INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER, INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_raccumulate')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER, INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER, INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+END SUBROUTINE PMPI_Raccumulate_f08ts
+
+! Procedure MPI_Raccumulate_c_f08ts
+SUBROUTINE MPI_Raccumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_raccumulate_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+END SUBROUTINE MPI_Raccumulate_c_f08ts
+
+! Procedure PMPI_Raccumulate_c_f08ts
+SUBROUTINE PMPI_Raccumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_raccumulate_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, op, win, request, ierror)
+END SUBROUTINE PMPI_Raccumulate_c_f08ts
+
+! Procedure MPI_Rget_f08ts
+SUBROUTINE MPI_Rget_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: origin_addr
+  INTEGER, INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER, INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_rget')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: origin_addr
+      INTEGER, INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER, INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+END SUBROUTINE MPI_Rget_f08ts
+
+! Procedure PMPI_Rget_f08ts
+SUBROUTINE PMPI_Rget_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: origin_addr
+  INTEGER, INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER, INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_rget')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: origin_addr
+      INTEGER, INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER, INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+END SUBROUTINE PMPI_Rget_f08ts
+
+! Procedure MPI_Rget_accumulate_f08ts
+SUBROUTINE MPI_Rget_accumulate_f08ts(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER, INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: result_addr
+  INTEGER, INTENT(IN) :: result_count
+  TYPE(MPI_Datatype), INTENT(IN) :: result_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER, INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_rget_accumulate')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER, INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: result_addr
+      INTEGER, INTENT(IN) :: result_count
+      TYPE(MPI_Datatype), INTENT(IN) :: result_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER, INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+END SUBROUTINE MPI_Rget_accumulate_f08ts
+
+! Procedure PMPI_Rget_accumulate_f08ts
+SUBROUTINE PMPI_Rget_accumulate_f08ts(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER, INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: result_addr
+  INTEGER, INTENT(IN) :: result_count
+  TYPE(MPI_Datatype), INTENT(IN) :: result_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER, INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_rget_accumulate')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER, INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: result_addr
+      INTEGER, INTENT(IN) :: result_count
+      TYPE(MPI_Datatype), INTENT(IN) :: result_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER, INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+END SUBROUTINE PMPI_Rget_accumulate_f08ts
+
+! Procedure MPI_Rget_accumulate_c_f08ts
+SUBROUTINE MPI_Rget_accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: result_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: result_count
+  TYPE(MPI_Datatype), INTENT(IN) :: result_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_rget_accumulate_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: result_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: result_count
+      TYPE(MPI_Datatype), INTENT(IN) :: result_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+END SUBROUTINE MPI_Rget_accumulate_c_f08ts
+
+! Procedure PMPI_Rget_accumulate_c_f08ts
+SUBROUTINE PMPI_Rget_accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: result_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: result_count
+  TYPE(MPI_Datatype), INTENT(IN) :: result_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Op), INTENT(IN) :: op
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_rget_accumulate_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: result_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: result_count
+      TYPE(MPI_Datatype), INTENT(IN) :: result_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Op), INTENT(IN) :: op
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
+        result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
+END SUBROUTINE PMPI_Rget_accumulate_c_f08ts
+
+! Procedure MPI_Rget_c_f08ts
+SUBROUTINE MPI_Rget_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: origin_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_rget_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: origin_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+END SUBROUTINE MPI_Rget_c_f08ts
+
+! Procedure PMPI_Rget_c_f08ts
+SUBROUTINE PMPI_Rget_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: origin_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_rget_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: origin_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+END SUBROUTINE PMPI_Rget_c_f08ts
+
+! Procedure MPI_Rput_f08ts
+SUBROUTINE MPI_Rput_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER, INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER, INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_rput')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER, INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER, INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+END SUBROUTINE MPI_Rput_f08ts
+
+! Procedure PMPI_Rput_f08ts
+SUBROUTINE PMPI_Rput_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER, INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER, INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_rput')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER, INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER, INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+END SUBROUTINE PMPI_Rput_f08ts
+
+! Procedure MPI_Rput_c_f08ts
+SUBROUTINE MPI_Rput_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_rput_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+END SUBROUTINE MPI_Rput_c_f08ts
+
+! Procedure PMPI_Rput_c_f08ts
+SUBROUTINE PMPI_Rput_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+  TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+  INTEGER, INTENT(IN) :: target_rank
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+  INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+  TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(MPI_Request), INTENT(OUT) :: request
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_rput_c')
+      IMPORT
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: origin_addr
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: origin_count
+      TYPE(MPI_Datatype), INTENT(IN) :: origin_datatype
+      INTEGER, INTENT(IN) :: target_rank
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: target_disp
+      INTEGER(KIND=MPI_COUNT_KIND), INTENT(IN) :: target_count
+      TYPE(MPI_Datatype), INTENT(IN) :: target_datatype
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(MPI_Request), INTENT(OUT) :: request
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+        target_count, target_datatype, win, request, ierror)
+END SUBROUTINE PMPI_Rput_c_f08ts
+
 ! Procedure MPI_Win_allocate_f08
 SUBROUTINE MPI_Win_allocate_f08(size, disp_unit, info, comm, baseptr, win, ierror)
   USE, INTRINSIC :: ISO_C_BINDING, ONLY: C_PTR
@@ -841,6 +1457,26 @@ SUBROUTINE PMPI_Win_allocate_shared_c_f08(size, disp_unit, info, comm, baseptr, 
   EXTERNAL :: FERRUM_F08_PMPI_WIN_ALLOCATE_SHARED_C
   CALL FERRUM_F08_PMPI_WIN_ALLOCATE_SHARED_C(size, disp_unit, info, comm, baseptr, win, ierror)
 END SUBROUTINE PMPI_Win_allocate_shared_c_f08
+
+! Procedure MPI_Win_complete_f08
+SUBROUTINE MPI_Win_complete_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_COMPLETE
+  CALL FERRUM_MPI_WIN_COMPLETE(win, ierror)
+END SUBROUTINE MPI_Win_complete_f08
+
+! Procedure PMPI_Win_complete_f08
+SUBROUTINE PMPI_Win_complete_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_COMPLETE
+  CALL PMPI_WIN_COMPLETE(win, ierror)
+END SUBROUTINE PMPI_Win_complete_f08
 
 ! Procedure MPI_Win_create_f08ts
 SUBROUTINE MPI_Win_create_f08ts(base, size, disp_unit, info, comm, win, ierror)
@@ -972,6 +1608,90 @@ SUBROUTINE PMPI_Win_fence_f08(assert, win, ierror)
   CALL PMPI_WIN_FENCE(assert, win, ierror)
 END SUBROUTINE PMPI_Win_fence_f08
 
+! Procedure MPI_Win_flush_f08
+SUBROUTINE MPI_Win_flush_f08(rank, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: rank
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_FLUSH
+  CALL FERRUM_MPI_WIN_FLUSH(rank, win, ierror)
+END SUBROUTINE MPI_Win_flush_f08
+
+! Procedure PMPI_Win_flush_f08
+SUBROUTINE PMPI_Win_flush_f08(rank, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: rank
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_FLUSH
+  CALL PMPI_WIN_FLUSH(rank, win, ierror)
+END SUBROUTINE PMPI_Win_flush_f08
+
+! Procedure MPI_Win_flush_all_f08
+SUBROUTINE MPI_Win_flush_all_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_FLUSH_ALL
+  CALL FERRUM_MPI_WIN_FLUSH_ALL(win, ierror)
+END SUBROUTINE MPI_Win_flush_all_f08
+
+! Procedure PMPI_Win_flush_all_f08
+SUBROUTINE PMPI_Win_flush_all_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_FLUSH_ALL
+  CALL PMPI_WIN_FLUSH_ALL(win, ierror)
+END SUBROUTINE PMPI_Win_flush_all_f08
+
+! Procedure MPI_Win_flush_local_f08
+SUBROUTINE MPI_Win_flush_local_f08(rank, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: rank
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_FLUSH_LOCAL
+  CALL FERRUM_MPI_WIN_FLUSH_LOCAL(rank, win, ierror)
+END SUBROUTINE MPI_Win_flush_local_f08
+
+! Procedure PMPI_Win_flush_local_f08
+SUBROUTINE PMPI_Win_flush_local_f08(rank, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: rank
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_FLUSH_LOCAL
+  CALL PMPI_WIN_FLUSH_LOCAL(rank, win, ierror)
+END SUBROUTINE PMPI_Win_flush_local_f08
+
+! Procedure MPI_Win_flush_local_all_f08
+SUBROUTINE MPI_Win_flush_local_all_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_FLUSH_LOCAL_ALL
+  CALL FERRUM_MPI_WIN_FLUSH_LOCAL_ALL(win, ierror)
+END SUBROUTINE MPI_Win_flush_local_all_f08
+
+! Procedure PMPI_Win_flush_local_all_f08
+SUBROUTINE PMPI_Win_flush_local_all_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_FLUSH_LOCAL_ALL
+  CALL PMPI_WIN_FLUSH_LOCAL_ALL(win, ierror)
+END SUBROUTINE PMPI_Win_flush_local_all_f08
+
 ! Procedure MPI_Win_free_f08
 SUBROUTINE MPI_Win_free_f08(win, ierror)
   USE ferrum_mpi_types
@@ -1035,6 +1755,78 @@ SUBROUTINE PMPI_Win_get_info_f08(win, info_used, ierror)
   EXTERNAL :: PMPI_WIN_GET_INFO
   CALL PMPI_WIN_GET_INFO(win, info_used, ierror)
 END SUBROUTINE PMPI_Win_get_info_f08
+
+! Procedure MPI_Win_lock_f08
+SUBROUTINE MPI_Win_lock_f08(lock_type, rank, assert, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: lock_type
+  INTEGER, INTENT(IN) :: rank
+  INTEGER, INTENT(IN) :: assert
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_LOCK
+  CALL FERRUM_MPI_WIN_LOCK(lock_type, rank, assert, win, ierror)
+END SUBROUTINE MPI_Win_lock_f08
+
+! Procedure PMPI_Win_lock_f08
+SUBROUTINE PMPI_Win_lock_f08(lock_type, rank, assert, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: lock_type
+  INTEGER, INTENT(IN) :: rank
+  INTEGER, INTENT(IN) :: assert
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_LOCK
+  CALL PMPI_WIN_LOCK(lock_type, rank, assert, win, ierror)
+END SUBROUTINE PMPI_Win_lock_f08
+
+! Procedure MPI_Win_lock_all_f08
+SUBROUTINE MPI_Win_lock_all_f08(assert, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: assert
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_LOCK_ALL
+  CALL FERRUM_MPI_WIN_LOCK_ALL(assert, win, ierror)
+END SUBROUTINE MPI_Win_lock_all_f08
+
+! Procedure PMPI_Win_lock_all_f08
+SUBROUTINE PMPI_Win_lock_all_f08(assert, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: assert
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_LOCK_ALL
+  CALL PMPI_WIN_LOCK_ALL(assert, win, ierror)
+END SUBROUTINE PMPI_Win_lock_all_f08
+
+! Procedure MPI_Win_post_f08
+SUBROUTINE MPI_Win_post_f08(group, assert, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Group), INTENT(IN) :: group
+  INTEGER, INTENT(IN) :: assert
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_POST
+  CALL FERRUM_MPI_WIN_POST(group, assert, win, ierror)
+END SUBROUTINE MPI_Win_post_f08
+
+! Procedure PMPI_Win_post_f08
+SUBROUTINE PMPI_Win_post_f08(group, assert, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Group), INTENT(IN) :: group
+  INTEGER, INTENT(IN) :: assert
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_POST
+  CALL PMPI_WIN_POST(group, assert, win, ierror)
+END SUBROUTINE PMPI_Win_post_f08
 
 ! Procedure MPI_Win_set_info_f08
 SUBROUTINE MPI_Win_set_info_f08(win, info, ierror)
@@ -1117,3 +1909,131 @@ SUBROUTINE PMPI_Win_shared_query_c_f08(win, rank, size, disp_unit, baseptr, ierr
   EXTERNAL :: FERRUM_F08_PMPI_WIN_SHARED_QUERY_C
   CALL FERRUM_F08_PMPI_WIN_SHARED_QUERY_C(win, rank, size, disp_unit, baseptr, ierror)
 END SUBROUTINE PMPI_Win_shared_query_c_f08
+
+! Procedure MPI_Win_start_f08
+SUBROUTINE MPI_Win_start_f08(group, assert, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Group), INTENT(IN) :: group
+  INTEGER, INTENT(IN) :: assert
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_START
+  CALL FERRUM_MPI_WIN_START(group, assert, win, ierror)
+END SUBROUTINE MPI_Win_start_f08
+
+! Procedure PMPI_Win_start_f08
+SUBROUTINE PMPI_Win_start_f08(group, assert, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Group), INTENT(IN) :: group
+  INTEGER, INTENT(IN) :: assert
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_START
+  CALL PMPI_WIN_START(group, assert, win, ierror)
+END SUBROUTINE PMPI_Win_start_f08
+
+! Procedure MPI_Win_sync_f08
+SUBROUTINE MPI_Win_sync_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_SYNC
+  CALL FERRUM_MPI_WIN_SYNC(win, ierror)
+END SUBROUTINE MPI_Win_sync_f08
+
+! Procedure PMPI_Win_sync_f08
+SUBROUTINE PMPI_Win_sync_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_SYNC
+  CALL PMPI_WIN_SYNC(win, ierror)
+END SUBROUTINE PMPI_Win_sync_f08
+
+! Procedure MPI_Win_test_f08
+SUBROUTINE MPI_Win_test_f08(win, flag, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  LOGICAL, INTENT(OUT) :: flag
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_TEST
+  CALL FERRUM_MPI_WIN_TEST(win, flag, ierror)
+END SUBROUTINE MPI_Win_test_f08
+
+! Procedure PMPI_Win_test_f08
+SUBROUTINE PMPI_Win_test_f08(win, flag, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  LOGICAL, INTENT(OUT) :: flag
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_TEST
+  CALL PMPI_WIN_TEST(win, flag, ierror)
+END SUBROUTINE PMPI_Win_test_f08
+
+! Procedure MPI_Win_unlock_f08
+SUBROUTINE MPI_Win_unlock_f08(rank, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: rank
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_UNLOCK
+  CALL FERRUM_MPI_WIN_UNLOCK(rank, win, ierror)
+END SUBROUTINE MPI_Win_unlock_f08
+
+! Procedure PMPI_Win_unlock_f08
+SUBROUTINE PMPI_Win_unlock_f08(rank, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: rank
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_UNLOCK
+  CALL PMPI_WIN_UNLOCK(rank, win, ierror)
+END SUBROUTINE PMPI_Win_unlock_f08
+
+! Procedure MPI_Win_unlock_all_f08
+SUBROUTINE MPI_Win_unlock_all_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_UNLOCK_ALL
+  CALL FERRUM_MPI_WIN_UNLOCK_ALL(win, ierror)
+END SUBROUTINE MPI_Win_unlock_all_f08
+
+! Procedure PMPI_Win_unlock_all_f08
+SUBROUTINE PMPI_Win_unlock_all_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_UNLOCK_ALL
+  CALL PMPI_WIN_UNLOCK_ALL(win, ierror)
+END SUBROUTINE PMPI_Win_unlock_all_f08
+
+! Procedure MPI_Win_wait_f08
+SUBROUTINE MPI_Win_wait_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_WAIT
+  CALL FERRUM_MPI_WIN_WAIT(win, ierror)
+END SUBROUTINE MPI_Win_wait_f08
+
+! Procedure PMPI_Win_wait_f08
+SUBROUTINE PMPI_Win_wait_f08(win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_WAIT
+  CALL PMPI_WIN_WAIT(win, ierror)
+END SUBROUTINE PMPI_Win_wait_f08
