@@ -30,7 +30,7 @@ pub struct Raised {
 enum To {
     /// The call's own object.
     Call,
-    /// The communicator with this context, on which the failed operation was started.
+    /// The communicator or window with this context, on which the failed operation was started.
     Context(u32),
     /// No object: this handler, which the program passed to a call that creates an object of this kind.
     Passed(Handle, HandlerKind),
@@ -46,7 +46,7 @@ impl From<Error> for Raised {
 }
 
 impl Raised {
-    /// An error of an operation that was started on the communicator with this context.
+    /// An error of an operation that was started on the communicator or window with this context.
     #[cold]
     pub fn on_context(error: Error, context: Option<u32>) -> Raised {
         Raised { error, to: context.map_or(To::Call, To::Context), code: None, returned: None }
@@ -99,9 +99,7 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
         process.recorder.refused(function);
         process.metrics.counts.errors.incr();
         let own = match to {
-            To::Context(context) => {
-                process.handle_of_context(&guard, context).map(|comm| Object::comm(comm.0)).or(object)
-            }
+            To::Context(context) => process.object_of_context(&guard, context).or(object),
             _ => object,
         };
         let target = match to {
@@ -141,8 +139,8 @@ fn without_process(call: &'static str, error: Error) -> c_int {
     }
 }
 
-/// Assigns a code, for a status, to the error of an operation that was started on the communicator with this context.
-/// Returns the code and the error, which now names the communicator. No guard is held.
+/// Assigns a code, for a status, to the error of an operation that was started on the communicator or window with this
+/// context. Returns the code and the error, which now names the object. No guard is held.
 #[cold]
 pub fn in_status(error: Error, context: Option<u32>) -> (Error, c_int) {
     let Some(process) = mpi_env::joined() else {
@@ -151,8 +149,8 @@ pub fn in_status(error: Error, context: Option<u32>) -> (Error, c_int) {
     };
     let about = {
         let guard = process.engine.lock();
-        let comm = context.and_then(|context| process.handle_of_context(&guard, context));
-        comm.and_then(|comm| process.describe(&guard, Object::comm(comm.0)))
+        let object = context.and_then(|context| process.object_of_context(&guard, context));
+        object.and_then(|object| process.describe(&guard, object))
     };
     let error = match about {
         Some(about) => error.on(about),

@@ -174,7 +174,7 @@ impl OneSided {
     #[inline]
     fn direct(&self, guard: &Guard<'_>, win: &Win, rank: u32) -> Option<RegionKey> {
         let can = self.settings.direct.get() && self.engine.can_copy(guard, win.world_rank(rank));
-        win.exposed(rank as i32).filter(|_| can).map(|exposed| exposed.region)
+        win.exposed(rank as i32).map(|exposed| exposed.region).filter(|region| can && *region != RegionKey::NONE)
     }
 }
 

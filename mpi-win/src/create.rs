@@ -23,7 +23,7 @@ use crate::serve::WinService;
 use crate::window::{Win, WinAttributes};
 
 impl OneSided {
-    /// `MPI_Win_create`, `MPI_Win_allocate` and `MPI_Win_allocate_shared`. Collective over
+    /// `MPI_Win_create`, `MPI_Win_allocate`, `MPI_Win_allocate_shared` and `MPI_Win_create_dynamic`. Collective over
     /// `parent`; waits, with no guard held. `memory` holds the window's instruments; without `room` for the
     /// window in this process, no process gets one.
     ///
@@ -68,6 +68,7 @@ impl OneSided {
             flavor: match what.flavor {
                 Flavor::Create { .. } => MPI_WIN_FLAVOR_CREATE,
                 Flavor::Allocate { .. } => MPI_WIN_FLAVOR_ALLOCATE,
+                Flavor::Dynamic => MPI_WIN_FLAVOR_DYNAMIC,
                 Flavor::Shared => MPI_WIN_FLAVOR_SHARED,
             },
             // All processes see one memory.
@@ -113,9 +114,7 @@ impl OneSided {
         if let Flavor::Create { base } = what.flavor
             && size > 0
         {
-            let end = base.checked_add(size as usize).filter(|_| base >= FIRST_ADDRESS);
-            let there = end.is_some_and(|end| is_readable(base as u64) && is_readable(end as u64 - 1));
-            if !there {
+            if !is_memory(base, size) {
                 let rule = "that is not the address of as many bytes of memory";
                 let base = format_args!("{base:#x}").to_string();
                 return Err(Error::new(MPI_ERR_BASE, rule).arg("base", &base).arg("size", &size));
@@ -123,6 +122,12 @@ impl OneSided {
         }
         Ok((size, what.disp_unit as u64))
     }
+}
+
+/// Whether this process has so many bytes of memory at an address, as far as that can be found out; there are some.
+pub(crate) fn is_memory(base: usize, bytes: u64) -> bool {
+    let end = base.checked_add(bytes as usize).filter(|_| base >= FIRST_ADDRESS);
+    end.is_some_and(|end| is_readable(base as u64) && is_readable(end as u64 - 1))
 }
 
 /// No process has memory below this: small numbers are constants of the ABI, not addresses.

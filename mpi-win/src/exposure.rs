@@ -15,6 +15,8 @@ pub enum Flavor {
         /// The least alignment, a hint.
         alignment: u64,
     },
+    /// `MPI_Win_create_dynamic`: memory that the program attaches later.
+    Dynamic,
     /// `MPI_Win_allocate_shared`: memory of the window, all of which the program can access in every process.
     Shared,
 }

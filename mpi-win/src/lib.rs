@@ -7,9 +7,10 @@
 //! - `exposure`: the arguments of a new window. `target`, `place`: the memory that an operation names. `elements`,
 //!   `basic`: their types. `blocks`: memory of derived types in records. `combine`: the effect of an accumulation on
 //!   elements. `accumulate`: accumulations in steps, each under the memory's lock.
-//! - `wire`, `epoch`, `sending`, `serve`: operations that are sent as messages, which their target's service applies as
+//! - `wire`, `epoch`, `sending`, `replies`, `serve`: operations that are sent as messages, which their target's service applies as
 //!   they arrive.
-//! - `obtain`: allocating a window's memory. `memory`: the only code that accesses it.
+//! - `obtain`: allocating a window's memory. `memory`: the only code that accesses it. `attach`, `attached`: memory that
+//!   the program attaches later.
 //! - `borrowed`, `owned` with `program_data`, `shared_parts`: the forms for programs in Rust, with borrowed data, a
 //!   vector, shared memory.
 //! - `hints`, `instruments`, `settings`: a window's hints, performance variables and control variables.
@@ -29,6 +30,8 @@
 mod access;
 mod accumulate;
 mod active;
+mod attach;
+mod attached;
 mod basic;
 mod blocks;
 mod borrowed;
@@ -47,6 +50,7 @@ mod owned;
 mod passive;
 mod place;
 mod program_data;
+mod replies;
 mod requested;
 mod sending;
 mod serve;

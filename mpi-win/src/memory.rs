@@ -1,7 +1,7 @@
 //! The memory that processes expose in a window; only this module makes buffers of it.
 //!
 //! Invariant: a buffer from this module lies inside the memory. That memory is valid while the window exists: it is the
-//! window's own, or the program promised so when it created the window.
+//! window's own, or the program promised so when it created the window or attached the memory.
 #![allow(unsafe_code)] // makes buffers of the program's memory
 
 use std::ptr::with_exposed_provenance_mut;
@@ -12,6 +12,7 @@ use mpi_core::{ShortMutex, ShortMutexGuard};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_fabric::{SharedMemory, SharedMemoryGuard};
 
+use crate::attached::Attached;
 use crate::basic::inside;
 use crate::elements::Elements;
 
@@ -46,6 +47,8 @@ enum Source {
     Own { _memory: AlignedMemory },
     /// The window, mapped by all of its processes.
     Shared(Arc<SharedMemory>),
+    /// The program, piece by piece.
+    Attached(Attached),
 }
 
 impl Memory {
@@ -59,6 +62,19 @@ impl Memory {
 
     const fn of(base: usize, bytes: u64, source: Source) -> Memory {
         Memory { base, bytes, source, threads: ShortMutex::new(()) }
+    }
+
+    /// The memory that the program attaches; offsets are addresses.
+    pub fn attachable() -> Memory {
+        Memory::of(0, i64::MAX as u64, Source::Attached(Attached::default()))
+    }
+
+    /// The pieces that are attached; `None` for memory that is none of those.
+    pub fn attached(&self) -> Option<&Attached> {
+        match &self.source {
+            Source::Attached(attached) => Some(attached),
+            _ => None,
+        }
     }
 
     /// New memory, zeroed; an alignment that is no power of two, or beyond a gibibyte, is a hint that is ignored.
@@ -86,7 +102,7 @@ impl Memory {
     pub fn descriptor(&self) -> Option<i32> {
         match &self.source {
             Source::Shared(shared) => shared.descriptor(),
-            Source::Program | Source::Own { .. } => None,
+            Source::Program | Source::Own { .. } | Source::Attached(_) => None,
         }
     }
 
@@ -105,7 +121,7 @@ impl Memory {
     pub fn lock(&self) -> MemoryGuard<'_> {
         match &self.source {
             Source::Shared(shared) => MemoryGuard::Processes(shared.lock()),
-            Source::Program | Source::Own { .. } => MemoryGuard::Threads(self.threads.lock()),
+            Source::Program | Source::Own { .. } | Source::Attached(_) => MemoryGuard::Threads(self.threads.lock()),
         }
     }
 
@@ -141,7 +157,11 @@ impl Memory {
     }
 
     fn start(&self, offset: u64, elements: &Elements<'_>) -> Option<*mut u8> {
-        if !inside(offset, elements.count, elements.datatype(), self.bytes) {
+        let is_inside = match &self.source {
+            Source::Attached(attached) => attached.have(offset, elements),
+            _ => inside(offset, elements.count, elements.datatype(), self.bytes),
+        };
+        if !is_inside {
             return None;
         }
         Some(with_exposed_provenance_mut(self.base.wrapping_add(offset as usize)))

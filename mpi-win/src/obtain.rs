@@ -60,6 +60,7 @@ impl OneSided {
             _ if !room => None,
             // SAFETY: the caller passes the program's promise on.
             Flavor::Create { base } => Some(unsafe { Memory::of_program(base, size) }),
+            Flavor::Dynamic => Some(Memory::attachable()),
             Flavor::Allocate { alignment } => {
                 // A process alone shares with none; mappings have the alignment of pages.
                 let share = comm.size() > 1 && alignment <= PAGE && self.settings.shared.get();
@@ -69,11 +70,11 @@ impl OneSided {
         };
         let (region, registration) = match &own {
             // SAFETY: the memory exists until the window is freed, and the window drops the registration first.
-            Some(own) => unsafe {
+            Some(own) if own.attached().is_none() => unsafe {
                 let members = comm.group().world_ranks();
                 self.engine.register(&self.engine.lock(), members, own.base(), own.bytes() as usize)
             },
-            None => (RegionKey::NONE, Registration::NONE),
+            _ => (RegionKey::NONE, Registration::NONE),
         };
         let made = self.exchange(comm, own.as_ref(), region, unit);
         let Some(mut own) = own else { return Err(no_memory(size)) };

@@ -10,7 +10,7 @@ use mpi_errors::Result;
 use mpi_p2p::Mode;
 
 use crate::OneSided;
-use crate::sending::Part;
+use crate::replies::Part;
 use crate::target::Target;
 use crate::window::Win;
 use crate::wire::{BATCH, DATA};

@@ -6,14 +6,15 @@
 //! Not here: what the services do (`serve`).
 
 use mpi_comm::{Expected, Outcome, PendingOps};
-use mpi_core::abi::{MPI_BYTE, MPI_ERR_OTHER};
+use mpi_core::abi::MPI_BYTE;
 use mpi_core::{Guard, Handle};
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_errors::{Error, Result};
+use mpi_errors::Result;
 use mpi_p2p::{Engine, Mode};
 
 use crate::OneSided;
 use crate::epoch::Outgoing;
+use crate::replies::replied;
 use crate::window::Win;
 use crate::wire::{BATCH, DATA, Head, Verb};
 
@@ -114,16 +115,6 @@ impl OneSided {
     }
 }
 
-/// A message of an operation that has a request.
-pub(crate) struct Part {
-    /// Its own request.
-    pub message: Handle,
-    /// Of a reply, its bytes.
-    pub reply: Option<u64>,
-    /// The memory that it sends.
-    pub kept: Vec<u8>,
-}
-
 /// Requests of records that are sent, and the memory that they use.
 pub(crate) struct RecordOps<'e> {
     /// Dropped before `kept`, so that no request uses memory that is freed.
@@ -162,12 +153,11 @@ impl<'e> RecordOps<'e> {
     pub fn wait_all(self, outcome: &mut Outcome) -> Result<()> {
         let RecordOps { pending, kept } = self;
         let waited = pending.wait_all(|completion, expected| {
-            outcome.record(match (completion.error, expected) {
-                (Some(error), _) => Err(error),
-                (None, Some(Expected { source, bytes })) if completion.status.bytes() != bytes => {
-                    Err(short(source, bytes))
+            outcome.record(match expected {
+                Some(Expected { source, bytes }) => {
+                    replied((source, bytes), completion.error, completion.status.bytes())
                 }
-                (None, _) => Ok(()),
+                None => completion.error.map_or(Ok(()), Err),
             });
         });
         // Not before: the requests used it.
@@ -184,9 +174,4 @@ fn heads(batch: &[u8]) -> Vec<Head> {
         rest = behind;
     }
     heads
-}
-
-#[cold]
-pub(crate) fn short(rank: u32, bytes: u64) -> Error {
-    Error::new(MPI_ERR_OTHER, format!("rank {rank} did not answer a get of {bytes} bytes with as many"))
 }

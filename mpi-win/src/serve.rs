@@ -27,9 +27,12 @@ use crate::combine::Combine;
 use crate::elements::Elements;
 use crate::memory::Memory;
 use crate::place::Place;
-use crate::sending::{Part, short};
+use crate::replies::replied;
 use crate::swap::{comparable, swap};
 use crate::wire::{DATA, Head, PIECE, REPLY, Record, Verb, malformed};
+use parts::Requested;
+
+mod parts;
 
 /// The service of one window.
 #[derive(Debug)]
@@ -57,17 +60,11 @@ struct State {
     under_way: HashMap<Handle, Operation>,
     /// The ranks that are busy.
     busy: HashMap<i32, Busy>,
-    /// The first error since the last fence.
-    error: Option<Error>,
+    /// The first error in what each rank sent, since the last fence or flush; that of this process's answers under its
+    /// own rank.
+    errors: HashMap<i32, Error>,
     /// Operations of this process that have requests.
     requested: HashMap<Handle, Requested>,
-}
-
-/// An operation with a request, of which messages are under way.
-#[derive(Debug)]
-struct Requested {
-    left: usize,
-    error: Option<Error>,
 }
 
 /// A rank whose records are being applied, or whose data for a record are awaited.
@@ -108,55 +105,14 @@ impl WinService {
         self.batches.load(Relaxed) >= batches && self.pending.load(Relaxed) == 0
     }
 
-    /// Takes the first error since the last fence.
+    /// Takes an error since the last fence.
     pub fn take_error(&self, guard: &mut Guard<'_>) -> Option<Error> {
-        self.state.get_mut(guard).error.take()
+        std::mem::take(&mut self.state.get_mut(guard).errors).into_values().next()
     }
 
     /// The requests of operations that are not complete.
     pub fn requests(&self, guard: &Guard<'_>) -> Vec<Handle> {
         self.state.get(guard).under_way.keys().copied().collect()
-    }
-
-    /// Whether messages of operations with requests on these ranks are under way.
-    pub fn has_parts(&self, ranks: &[u32]) -> bool {
-        ranks.iter().any(|rank| self.parts[*rank as usize].load(Relaxed) > 0)
-    }
-
-    /// The request of an operation on the memory of `rank` that is complete when these messages are. Errors:
-    /// `MPI_ERR_INTERN` when there are too many requests.
-    pub fn request(&self, engine: &Engine, guard: &mut Guard<'_>, rank: u32, parts: Vec<Part>) -> Result<Handle> {
-        let request = engine.collective_request(guard, [self.context; 2])?;
-        let requested = Requested { left: parts.len(), error: None };
-        self.state.get_mut(guard).requested.insert(request, requested);
-        let count = &self.parts[rank as usize];
-        count.store(count.load(Relaxed) + parts.len() as u64, Relaxed);
-        for Part { message, reply, kept } in parts {
-            self.begin(engine, guard, message, Operation::Part { rank, request, reply, _kept: kept });
-        }
-        Ok(request)
-    }
-
-    /// A message of an operation with a request is complete; so is the request when it was the last one.
-    fn part_complete(
-        &self,
-        engine: &Engine,
-        guard: &mut Guard<'_>,
-        (rank, request): (u32, Handle),
-        error: Option<Error>,
-    ) {
-        let count = &self.parts[rank as usize];
-        count.store(count.load(Relaxed) - 1, Relaxed);
-        let requested = &mut self.state.get_mut(guard).requested;
-        let Some(operation) = requested.get_mut(&request) else { return };
-        operation.left -= 1;
-        if let Some(error) = error {
-            operation.error.get_or_insert(error);
-        }
-        if operation.left == 0 {
-            let error = requested.remove(&request).and_then(|operation| operation.error);
-            engine.finish_collective(guard, request, [self.context; 2], error);
-        }
     }
 
     /// Registers an operation, whose completion goes to [`Service::completed`].
@@ -166,9 +122,10 @@ impl WinService {
         engine.serve_completion(guard, self.context, request);
     }
 
-    fn record_error(&self, guard: &mut Guard<'_>, result: Result<()>) {
+    /// Records an error in what `source` sent.
+    fn record_error(&self, guard: &mut Guard<'_>, source: i32, result: Result<()>) {
         if let Err(error) = result {
-            self.state.get_mut(guard).error.get_or_insert(error);
+            self.state.get_mut(guard).errors.entry(source).or_insert(error);
         }
     }
 
@@ -186,7 +143,7 @@ impl WinService {
         while !records.is_empty() {
             let bytes = records.len() as u64;
             let (behind, applied) = self.with_memory(engine, guard, bytes, || self.apply_inline(records));
-            self.record_error(guard, applied);
+            self.record_error(guard, source, applied);
             records = behind;
             if records.is_empty() {
                 return;
@@ -201,7 +158,7 @@ impl WinService {
                     Err(error)
                 }
             };
-            self.record_error(guard, result);
+            self.record_error(guard, source, result);
             let busy = self.state.get_mut(guard).busy.entry(source).or_default();
             if busy.awaits_data {
                 if !records.is_empty() {
@@ -346,7 +303,12 @@ impl WinService {
                 self.answer(engine, guard, source, borrowed(&kept), kept)?;
                 combine.map(drop)
             }
-            Verb::Flush => self.answer(engine, guard, source, SendBuf::empty(), Vec::new()),
+            Verb::Flush => {
+                // A reply that is not empty says that a record was refused, which is an error of its sender's alone.
+                let refused = self.state.get_mut(guard).errors.remove(&source).is_some();
+                let kept = vec![1; usize::from(refused)];
+                self.answer(engine, guard, source, borrowed(&kept), kept)
+            }
             Verb::Swap => {
                 let held = self.memory.lock();
                 let before = swap(&mut place.in_memory_mut(&self.memory), data);
@@ -431,19 +393,22 @@ impl Service for WinService {
                         true => self.answer(engine, guard, source, SendBuf::empty(), Vec::new()),
                         false => Ok(()),
                     };
-                    self.record_error(guard, answered);
+                    self.record_error(guard, source, answered);
                     Err(error)
                 }
             },
             Operation::Refused { .. } => Ok(()),
             Operation::Answer { .. } => error.map_or(Ok(()), Err),
             Operation::Part { rank, request, reply, .. } => {
-                let wrong = reply.filter(|bytes| *bytes != received).map(|bytes| short(rank, bytes));
-                self.part_complete(engine, guard, (rank, request), error.or(wrong));
+                let failed = match reply {
+                    Some(bytes) => replied((rank, bytes), error, received).err(),
+                    None => error,
+                };
+                self.part_complete(engine, guard, (rank, request), failed);
                 Ok(())
             }
         };
-        self.record_error(guard, result);
+        self.record_error(guard, awaited.unwrap_or(self.rank as i32), result);
         self.count_pending(-1);
         if let Some(source) = awaited {
             self.state.get_mut(guard).busy.entry(source).or_default().awaits_data = false;

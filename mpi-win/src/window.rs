@@ -189,7 +189,7 @@ impl Win {
     #[inline]
     pub(crate) fn reach(&self, rank: u32) -> Option<&Memory> {
         if rank == self.rank() {
-            return Some(&self.memory);
+            return Some(&*self.memory).filter(|memory| memory.attached().is_none());
         }
         self.peers.get(rank as usize).and_then(Option::as_ref)
     }

@@ -8157,6 +8157,24 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_WAITSOME
 
+    SUBROUTINE MPI_WIN_ATTACH(win, base, size, ierror)
+      IMPORT
+      INTEGER :: win
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: base
+      TYPE(*) :: base(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: size
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_ATTACH
+
+    SUBROUTINE PMPI_WIN_ATTACH(win, base, size, ierror)
+      IMPORT
+      INTEGER :: win
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: base
+      TYPE(*) :: base(*)
+      INTEGER(KIND=MPI_ADDRESS_KIND) :: size
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_ATTACH
+
     SUBROUTINE MPI_WIN_CALL_ERRHANDLER(win, errorcode, ierror)
       IMPORT
       INTEGER :: win
@@ -8207,6 +8225,22 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_WIN_CREATE
 
+    SUBROUTINE MPI_WIN_CREATE_DYNAMIC(info, comm, win, ierror)
+      IMPORT
+      INTEGER :: info
+      INTEGER :: comm
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_CREATE_DYNAMIC
+
+    SUBROUTINE PMPI_WIN_CREATE_DYNAMIC(info, comm, win, ierror)
+      IMPORT
+      INTEGER :: info
+      INTEGER :: comm
+      INTEGER :: win
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_CREATE_DYNAMIC
+
     SUBROUTINE MPI_WIN_CREATE_ERRHANDLER(win_errhandler_fn, errhandler, ierror)
       IMPORT
       EXTERNAL :: win_errhandler_fn
@@ -8252,6 +8286,22 @@ MODULE mpi
       INTEGER :: win_keyval
       INTEGER :: ierror
     END SUBROUTINE PMPI_WIN_DELETE_ATTR
+
+    SUBROUTINE MPI_WIN_DETACH(win, base, ierror)
+      IMPORT
+      INTEGER :: win
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: base
+      TYPE(*) :: base(*)
+      INTEGER :: ierror
+    END SUBROUTINE MPI_WIN_DETACH
+
+    SUBROUTINE PMPI_WIN_DETACH(win, base, ierror)
+      IMPORT
+      INTEGER :: win
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: base
+      TYPE(*) :: base(*)
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_WIN_DETACH
 
     SUBROUTINE MPI_WIN_FENCE(assert, win, ierror)
       IMPORT

@@ -695,6 +695,18 @@ pub unsafe extern "C" fn PMPI_Win_allocate_shared_c(
     })
 }
 
+/// `MPI_Win_attach`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_attach(win: usize, base: *mut c_void, size: isize) -> c_int {
+    entry::running(functions::MPI_WIN_ATTACH, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        cx.record(functions::MPI_WIN_ATTACH, -1, 0, 0);
+        imp::win::win_attach(cx, win, base, size)
+    })
+}
+
 /// `MPI_Win_complete`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_complete(win: usize) -> c_int {
@@ -746,6 +758,31 @@ pub unsafe extern "C" fn PMPI_Win_create_c(
 
         let record = cx.enter(functions::MPI_WIN_CREATE_C, -1, 0, 0);
         record.end(imp::win::win_create(cx, base, size, disp_unit, info, comm, win))
+    })
+}
+
+/// `MPI_Win_create_dynamic`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_create_dynamic(info: usize, comm: usize, win: *mut usize) -> c_int {
+    entry::running(functions::MPI_WIN_CREATE_DYNAMIC, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let win = check::out("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_CREATE_DYNAMIC, -1, 0, 0);
+        record.end(imp::win::win_create_dynamic(cx, info, comm, win))
+    })
+}
+
+/// `MPI_Win_detach`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_detach(win: usize, base: *const c_void) -> c_int {
+    entry::running(functions::MPI_WIN_DETACH, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        cx.record(functions::MPI_WIN_DETACH, -1, 0, 0);
+        imp::win::win_detach(cx, win, base)
     })
 }
 

@@ -78,6 +78,28 @@ pub fn win_allocate_shared(
     allocate(cx, what, comm, base, win)
 }
 
+/// `MPI_Win_create_dynamic`
+pub fn win_create_dynamic(cx: CallContext, info: usize, comm: CommView, win: Out<usize>) -> Outcome {
+    let what = Exposure { flavor: Flavor::Dynamic, size: 0, disp_unit: 1, hints: hints(info)? };
+    let process = cx.process;
+    drop(cx);
+    // SAFETY: the window has no memory yet, so no promise about the program's memory is needed.
+    win.set(unsafe { process.win_create(comm.handle, what) }?.0);
+    Ok(())
+}
+
+/// `MPI_Win_attach`
+pub fn win_attach(cx: CallContext, win: WinRef, base: *mut c_void, size: isize) -> Outcome {
+    // SAFETY: the program passed so much memory, which remains valid until it detaches it or frees the window (MPI-5.0,
+    // 12.2.4).
+    Ok(unsafe { cx.process.one_sided.attach(&win.win, base.expose_provenance(), size as i64) }?)
+}
+
+/// `MPI_Win_detach`
+pub fn win_detach(cx: CallContext, win: WinRef, base: *const c_void) -> Outcome {
+    Ok(cx.process.one_sided.detach(&win.win, base.expose_provenance())?)
+}
+
 /// Creates a window with its own memory and stores the memory's address at `base`.
 fn allocate(cx: CallContext, what: Exposure, comm: CommView, base: *mut c_void, win: Out<usize>) -> Outcome {
     let base = check::out::<usize>("baseptr", base.cast())?;

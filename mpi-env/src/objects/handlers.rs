@@ -58,6 +58,13 @@ impl Object {
 }
 
 impl Process {
+    /// The communicator or window with this context id. Searches all of them.
+    pub fn object_of_context(&self, guard: &Guard<'_>, context: u32) -> Option<Object> {
+        let comm = self.handle_of_context(guard, context).map(|comm| Object::comm(comm.0));
+        let mut windows = self.windows.get(guard).iter();
+        comm.or_else(|| windows.find(|(_, win)| win.context() == context).map(|(handle, _)| Object::win(handle.0)))
+    }
+
     /// The place of the object's error handler; `None` if the handle names no live object of its kind.
     #[inline]
     fn place_of<'p>(&'p self, guard: &'p Guard<'_>, object: Object) -> Option<&'p Attached> {

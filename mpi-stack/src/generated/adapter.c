@@ -4508,6 +4508,11 @@ static const ferrum_parameter parameters_Win_allocate_shared_c[] = {
     {"baseptr", "C_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_OUT},
     {"win", "WINDOW", "MPI_Win *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Win_attach[] = {
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"base", "RAW_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_IN},
+    {"size", "WIN_ATTACH_SIZE", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
+};
 static const ferrum_parameter parameters_Win_c2f[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
@@ -4534,6 +4539,11 @@ static const ferrum_parameter parameters_Win_create_c[] = {
     {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Win_create_dynamic[] = {
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"win", "WINDOW", "MPI_Win *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Win_create_errhandler[] = {
     {"win_errhandler_fn", "FUNCTION", "MPI_Win_errhandler_function *", FERRUM_FUNCTION, FERRUM_IN},
     {"errhandler", "ERRHANDLER", "MPI_Errhandler *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -4547,6 +4557,10 @@ static const ferrum_parameter parameters_Win_create_keyval[] = {
 static const ferrum_parameter parameters_Win_delete_attr[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
     {"win_keyval", "KEYVAL", "int", FERRUM_INT, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Win_detach[] = {
+    {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
+    {"base", "RAW_BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
 };
 static const ferrum_parameter parameters_Win_f2c[] = {
     {"win", "F90_WIN", "MPI_Fint", FERRUM_INT, FERRUM_IN},
@@ -4673,7 +4687,7 @@ static const ferrum_parameter parameters_Win_wait[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
 
-const ferrum_function adapter_functions[679] = {
+const ferrum_function adapter_functions[682] = {
     {"MPI_Abi_get_fortran_booleans", 1, 4, parameters_Abi_get_fortran_booleans, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_fortran_info", 2, 1, parameters_Abi_get_fortran_info, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_info", 3, 1, parameters_Abi_get_info, FERRUM_INT, 1, -1, -1, -1},
@@ -5313,14 +5327,17 @@ const ferrum_function adapter_functions[679] = {
     {"MPI_Win_allocate_c", 648, 6, parameters_Win_allocate_c, FERRUM_INT, 1, -1, -1, 3},
     {"MPI_Win_allocate_shared", 649, 6, parameters_Win_allocate_shared, FERRUM_INT, 1, -1, -1, 3},
     {"MPI_Win_allocate_shared_c", 650, 6, parameters_Win_allocate_shared_c, FERRUM_INT, 1, -1, -1, 3},
+    {"MPI_Win_attach", 651, 3, parameters_Win_attach, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_c2f", 652, 1, parameters_Win_c2f, FERRUM_INT, 0, -1, -1, 0},
     {"MPI_Win_call_errhandler", 653, 2, parameters_Win_call_errhandler, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_complete", 654, 1, parameters_Win_complete, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_create", 655, 6, parameters_Win_create, FERRUM_INT, 1, -1, -1, 4},
     {"MPI_Win_create_c", 656, 6, parameters_Win_create_c, FERRUM_INT, 1, -1, -1, 4},
+    {"MPI_Win_create_dynamic", 657, 3, parameters_Win_create_dynamic, FERRUM_INT, 1, -1, -1, 1},
     {"MPI_Win_create_errhandler", 658, 2, parameters_Win_create_errhandler, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Win_create_keyval", 659, 4, parameters_Win_create_keyval, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Win_delete_attr", 660, 2, parameters_Win_delete_attr, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Win_detach", 661, 2, parameters_Win_detach, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Win_f2c", 662, 1, parameters_Win_f2c, FERRUM_HANDLE, 0, -1, -1, -1},
     {"MPI_Win_fence", 663, 2, parameters_Win_fence, FERRUM_INT, 1, -1, -1, 1},
     {"MPI_Win_flush", 664, 2, parameters_Win_flush, FERRUM_INT, 1, -1, -1, 1},
@@ -5355,7 +5372,7 @@ const ferrum_function adapter_functions[679] = {
     {"MPI_Wtime", 693, 0, NULL, FERRUM_DOUBLE, 0, -1, -1, -1},
 };
 
-const adapter_buffers adapter_all_buffers[679] = {
+const adapter_buffers adapter_all_buffers[682] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -5987,6 +6004,9 @@ const adapter_buffers adapter_all_buffers[679] = {
     {1, -1, buffers_Unpack_c},
     {1, -1, buffers_Unpack_external},
     {1, -1, buffers_Unpack_external_c},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -14342,13 +14362,26 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     return (int)call.result.integer;
 }
 
+int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_attach(win, base, size);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)base}, {.integer = size}};
+    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_attach(win, base, size);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
 MPI_Fint MPI_Win_c2f(MPI_Win win)
 {
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Win_c2f(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_c2f(win);
     adapter_leave(&call, inside);
@@ -14361,7 +14394,7 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
     if (!inside)
         return PMPI_Win_call_errhandler(win, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_call_errhandler(win, errorcode);
     adapter_leave(&call, inside);
@@ -14374,7 +14407,7 @@ int MPI_Win_complete(MPI_Win win)
     if (!inside)
         return PMPI_Win_complete(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_complete(win);
     adapter_leave(&call, inside);
@@ -14387,7 +14420,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     if (!inside)
         return PMPI_Win_create(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -14400,9 +14433,22 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
     if (!inside)
         return PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_create_dynamic(info, comm, win);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
+    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_create_dynamic(info, comm, win);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -14413,7 +14459,7 @@ int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MP
     if (!inside)
         return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -14426,7 +14472,7 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_
     if (!inside)
         return PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_copy_attr_fn}, {.address = (void *)(uintptr_t)win_delete_attr_fn}, {.address = (void *)(uintptr_t)win_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -14439,9 +14485,22 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
     if (!inside)
         return PMPI_Win_delete_attr(win, win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_delete_attr(win, win_keyval);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Win_detach(MPI_Win win, const void *base)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Win_detach(win, base);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)base}};
+    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Win_detach(win, base);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -14452,7 +14511,7 @@ MPI_Win MPI_Win_f2c(MPI_Fint win)
     if (!inside)
         return PMPI_Win_f2c(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_f2c(win);
     adapter_leave(&call, inside);
@@ -14465,7 +14524,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_fence(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_fence(assert, win);
     adapter_leave(&call, inside);
@@ -14478,7 +14537,7 @@ int MPI_Win_flush(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_flush(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush(rank, win);
     adapter_leave(&call, inside);
@@ -14491,7 +14550,7 @@ int MPI_Win_flush_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_all(win);
     adapter_leave(&call, inside);
@@ -14504,7 +14563,7 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_local(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_local(rank, win);
     adapter_leave(&call, inside);
@@ -14517,7 +14576,7 @@ int MPI_Win_flush_local_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_local_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[655], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_local_all(win);
     adapter_leave(&call, inside);
@@ -14530,7 +14589,7 @@ int MPI_Win_free(MPI_Win *win)
     if (!inside)
         return PMPI_Win_free(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[656], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free(win);
     adapter_leave(&call, inside);
@@ -14543,7 +14602,7 @@ int MPI_Win_free_keyval(int *win_keyval)
     if (!inside)
         return PMPI_Win_free_keyval(win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[657], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free_keyval(win_keyval);
     adapter_leave(&call, inside);
@@ -14556,7 +14615,7 @@ MPI_Win MPI_Win_fromint(int win)
     if (!inside)
         return PMPI_Win_fromint(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[655], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[658], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_fromint(win);
     adapter_leave(&call, inside);
@@ -14569,7 +14628,7 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
     if (!inside)
         return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[656], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[659], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -14582,7 +14641,7 @@ int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Win_get_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[657], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[660], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14595,7 +14654,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (!inside)
         return PMPI_Win_get_group(win, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[658], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[661], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_group(win, group);
     adapter_leave(&call, inside);
@@ -14608,7 +14667,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     if (!inside)
         return PMPI_Win_get_info(win, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[659], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[662], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_info(win, info_used);
     adapter_leave(&call, inside);
@@ -14621,7 +14680,7 @@ int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     if (!inside)
         return PMPI_Win_get_name(win, win_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[660], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[663], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_name(win, win_name, resultlen);
     adapter_leave(&call, inside);
@@ -14634,7 +14693,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_lock(lock_type, rank, assert, win);
     const ferrum_value values[] = {{.integer = lock_type}, {.integer = rank}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[661], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[664], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_lock(lock_type, rank, assert, win);
     adapter_leave(&call, inside);
@@ -14647,7 +14706,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_lock_all(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[662], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[665], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_lock_all(assert, win);
     adapter_leave(&call, inside);
@@ -14660,7 +14719,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_post(group, assert, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[663], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[666], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_post(group, assert, win);
     adapter_leave(&call, inside);
@@ -14673,7 +14732,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     if (!inside)
         return PMPI_Win_set_attr(win, win_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[664], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[667], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_attr(win, win_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -14686,7 +14745,7 @@ int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Win_set_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[665], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[668], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14699,7 +14758,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (!inside)
         return PMPI_Win_set_info(win, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[666], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[669], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_info(win, info);
     adapter_leave(&call, inside);
@@ -14712,7 +14771,7 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
     if (!inside)
         return PMPI_Win_set_name(win, win_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}};
-    ferrum_call call = {.function = &adapter_functions[667], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[670], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_name(win, win_name);
     adapter_leave(&call, inside);
@@ -14725,7 +14784,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
     if (!inside)
         return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[668], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[671], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -14738,7 +14797,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
     if (!inside)
         return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[669], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[672], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -14751,7 +14810,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_start(group, assert, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[670], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[673], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_start(group, assert, win);
     adapter_leave(&call, inside);
@@ -14764,7 +14823,7 @@ int MPI_Win_sync(MPI_Win win)
     if (!inside)
         return PMPI_Win_sync(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[671], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[674], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_sync(win);
     adapter_leave(&call, inside);
@@ -14777,7 +14836,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
     if (!inside)
         return PMPI_Win_test(win, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[672], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[675], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_test(win, flag);
     adapter_leave(&call, inside);
@@ -14790,7 +14849,7 @@ int MPI_Win_toint(MPI_Win win)
     if (!inside)
         return PMPI_Win_toint(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[673], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[676], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_toint(win);
     adapter_leave(&call, inside);
@@ -14803,7 +14862,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_unlock(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[674], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[677], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_unlock(rank, win);
     adapter_leave(&call, inside);
@@ -14816,7 +14875,7 @@ int MPI_Win_unlock_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_unlock_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[675], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[678], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_unlock_all(win);
     adapter_leave(&call, inside);
@@ -14829,7 +14888,7 @@ int MPI_Win_wait(MPI_Win win)
     if (!inside)
         return PMPI_Win_wait(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[676], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[679], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_wait(win);
     adapter_leave(&call, inside);
@@ -14841,7 +14900,7 @@ double MPI_Wtick(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtick();
-    ferrum_call call = {.function = &adapter_functions[677], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[680], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtick();
     adapter_leave(&call, inside);
@@ -14853,7 +14912,7 @@ double MPI_Wtime(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtime();
-    ferrum_call call = {.function = &adapter_functions[678], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[681], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtime();
     adapter_leave(&call, inside);

@@ -393,6 +393,26 @@ void mpi_win_allocate_shared_cptr_(const MPI_Aint *size, const MPI_Fint *disp_un
 void pmpi_win_allocate_shared_cptr_(const MPI_Aint *size, const MPI_Fint *disp_unit, const MPI_Fint *info,
     const MPI_Fint *comm, void *baseptr, MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(pmpi_win_allocate_shared_);
 
+/* Routine MPI_WIN_ATTACH */
+FERRUM_BODY void body_Win_attach(__typeof__(MPI_Win_attach) *call, const MPI_Fint *win, void *base,
+    const MPI_Aint *size, MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_win(*win), ferrum_buffer(base), *size));
+}
+
+void ferrum_mpi_win_attach_(const MPI_Fint *win, void *base, const MPI_Aint *size, MPI_Fint *ierror)
+{
+    body_Win_attach(MPI_Win_attach, win, base, size, ierror);
+}
+
+void pmpi_win_attach_(const MPI_Fint *win, void *base, const MPI_Aint *size, MPI_Fint *ierror)
+{
+    body_Win_attach(PMPI_Win_attach, win, base, size, ierror);
+}
+
+void mpi_win_attach_(const MPI_Fint *win, void *base, const MPI_Aint *size,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_attach_);
+
 /* Routine MPI_WIN_COMPLETE */
 FERRUM_BODY void body_Win_complete(__typeof__(MPI_Win_complete) *call, const MPI_Fint *win, MPI_Fint *ierror)
 {
@@ -436,6 +456,49 @@ void pmpi_win_create_(void *base, const MPI_Aint *size, const MPI_Fint *disp_uni
 
 void mpi_win_create_(void *base, const MPI_Aint *size, const MPI_Fint *disp_unit, const MPI_Fint *info,
     const MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_create_);
+
+/* Routine MPI_WIN_CREATE_DYNAMIC */
+FERRUM_BODY void body_Win_create_dynamic(__typeof__(MPI_Win_create_dynamic) *call, const MPI_Fint *info,
+    const MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror)
+{
+    MPI_Win c_win = 0;
+    int error;
+    error = call(ferrum_info(*info), ferrum_comm(*comm), &c_win);
+    ferrum_set_win(win, c_win);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_win_create_dynamic_(const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_create_dynamic(MPI_Win_create_dynamic, info, comm, win, ierror);
+}
+
+void pmpi_win_create_dynamic_(const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror)
+{
+    body_Win_create_dynamic(PMPI_Win_create_dynamic, info, comm, win, ierror);
+}
+
+void mpi_win_create_dynamic_(const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *win,
+    MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_create_dynamic_);
+
+/* Routine MPI_WIN_DETACH */
+FERRUM_BODY void body_Win_detach(__typeof__(MPI_Win_detach) *call, const MPI_Fint *win, const void *base,
+    MPI_Fint *ierror)
+{
+    ferrum_return(ierror, call(ferrum_win(*win), ferrum_buffer(base)));
+}
+
+void ferrum_mpi_win_detach_(const MPI_Fint *win, const void *base, MPI_Fint *ierror)
+{
+    body_Win_detach(MPI_Win_detach, win, base, ierror);
+}
+
+void pmpi_win_detach_(const MPI_Fint *win, const void *base, MPI_Fint *ierror)
+{
+    body_Win_detach(PMPI_Win_detach, win, base, ierror);
+}
+
+void mpi_win_detach_(const MPI_Fint *win, const void *base, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_win_detach_);
 
 /* Routine MPI_WIN_FENCE */
 FERRUM_BODY void body_Win_fence(__typeof__(MPI_Win_fence) *call, const MPI_Fint *assert, const MPI_Fint *win,

@@ -12565,6 +12565,26 @@ MODULE mpi_f08
     END SUBROUTINE PMPI_Win_allocate_shared_c_f08
   END INTERFACE PMPI_Win_allocate_shared
 
+  INTERFACE MPI_Win_attach
+    SUBROUTINE MPI_Win_attach_f08ts(win, base, size, ierror)
+      IMPORT
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: base
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: size
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Win_attach_f08ts
+  END INTERFACE MPI_Win_attach
+
+  INTERFACE PMPI_Win_attach
+    SUBROUTINE PMPI_Win_attach_f08ts(win, base, size, ierror)
+      IMPORT
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: base
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: size
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Win_attach_f08ts
+  END INTERFACE PMPI_Win_attach
+
   INTERFACE MPI_Win_call_errhandler
     SUBROUTINE MPI_Win_call_errhandler_f08(win, errorcode, ierror)
       IMPORT
@@ -12645,6 +12665,26 @@ MODULE mpi_f08
     END SUBROUTINE PMPI_Win_create_c_f08ts
   END INTERFACE PMPI_Win_create
 
+  INTERFACE MPI_Win_create_dynamic
+    SUBROUTINE MPI_Win_create_dynamic_f08(info, comm, win, ierror)
+      IMPORT
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Win), INTENT(OUT) :: win
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Win_create_dynamic_f08
+  END INTERFACE MPI_Win_create_dynamic
+
+  INTERFACE PMPI_Win_create_dynamic
+    SUBROUTINE PMPI_Win_create_dynamic_f08(info, comm, win, ierror)
+      IMPORT
+      TYPE(MPI_Info), INTENT(IN) :: info
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Win), INTENT(OUT) :: win
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Win_create_dynamic_f08
+  END INTERFACE PMPI_Win_create_dynamic
+
   INTERFACE MPI_Win_create_errhandler
     SUBROUTINE MPI_Win_create_errhandler_f08(win_errhandler_fn, errhandler, ierror)
       IMPORT
@@ -12702,6 +12742,24 @@ MODULE mpi_f08
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Win_delete_attr_f08
   END INTERFACE PMPI_Win_delete_attr
+
+  INTERFACE MPI_Win_detach
+    SUBROUTINE MPI_Win_detach_f08ts(win, base, ierror)
+      IMPORT
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: base
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Win_detach_f08ts
+  END INTERFACE MPI_Win_detach
+
+  INTERFACE PMPI_Win_detach
+    SUBROUTINE PMPI_Win_detach_f08ts(win, base, ierror)
+      IMPORT
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: base
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Win_detach_f08ts
+  END INTERFACE PMPI_Win_detach
 
   INTERFACE MPI_Win_fence
     SUBROUTINE MPI_Win_fence_f08(assert, win, ierror)

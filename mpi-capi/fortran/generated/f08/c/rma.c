@@ -725,6 +725,31 @@ void ferrum_f08_pmpi_win_allocate_shared_c_(const MPI_Aint *size, const MPI_Aint
     body_Win_allocate_shared_c(PMPI_Win_allocate_shared_c, size, disp_unit, info, comm, baseptr, win, ierror);
 }
 
+/* Routine ferrum_f08_mpi_win_attach */
+FERRUM_BODY void body_Win_attach(__typeof__(MPI_Win_attach) *call, const MPI_Fint *win, CFI_cdesc_t *base,
+    const MPI_Aint *size, MPI_Fint *ierror)
+{
+    struct ferrum_section base_section = ferrum_contiguous(base);
+    int error, refused = base_section.is_refused;
+    if (!refused) {
+        error = call(ferrum_win(*win), base_section.address, *size);
+    } else {
+        error = ferrum_section_raise("MPI_Win_attach", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&base_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_win_attach(const MPI_Fint *win, CFI_cdesc_t *base, const MPI_Aint *size, MPI_Fint *ierror)
+{
+    body_Win_attach(MPI_Win_attach, win, base, size, ierror);
+}
+
+void ferrum_f08_pmpi_win_attach(const MPI_Fint *win, CFI_cdesc_t *base, const MPI_Aint *size, MPI_Fint *ierror)
+{
+    body_Win_attach(PMPI_Win_attach, win, base, size, ierror);
+}
+
 /* Routine ferrum_f08_mpi_win_create */
 FERRUM_BODY void body_Win_create(__typeof__(MPI_Win_create) *call, CFI_cdesc_t *base, const MPI_Aint *size,
     const MPI_Fint *disp_unit, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror)
@@ -781,6 +806,31 @@ void ferrum_f08_pmpi_win_create_c(CFI_cdesc_t *base, const MPI_Aint *size, const
     const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror)
 {
     body_Win_create_c(PMPI_Win_create_c, base, size, disp_unit, info, comm, win, ierror);
+}
+
+/* Routine ferrum_f08_mpi_win_detach */
+FERRUM_BODY void body_Win_detach(__typeof__(MPI_Win_detach) *call, const MPI_Fint *win, CFI_cdesc_t *base,
+    MPI_Fint *ierror)
+{
+    struct ferrum_section base_section = ferrum_addressed(base);
+    int error, refused = base_section.is_refused;
+    if (!refused) {
+        error = call(ferrum_win(*win), base_section.address);
+    } else {
+        error = ferrum_section_raise("MPI_Win_detach", FERRUM_OF_WIN, (uintptr_t)ferrum_win(*win));
+    }
+    ferrum_section_end(&base_section);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_f08_mpi_win_detach(const MPI_Fint *win, CFI_cdesc_t *base, MPI_Fint *ierror)
+{
+    body_Win_detach(MPI_Win_detach, win, base, ierror);
+}
+
+void ferrum_f08_pmpi_win_detach(const MPI_Fint *win, CFI_cdesc_t *base, MPI_Fint *ierror)
+{
+    body_Win_detach(PMPI_Win_detach, win, base, ierror);
 }
 
 /* Routine ferrum_f08_mpi_win_shared_query_c_ */

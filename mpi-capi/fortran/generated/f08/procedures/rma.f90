@@ -1458,6 +1458,48 @@ SUBROUTINE PMPI_Win_allocate_shared_c_f08(size, disp_unit, info, comm, baseptr, 
   CALL FERRUM_F08_PMPI_WIN_ALLOCATE_SHARED_C(size, disp_unit, info, comm, baseptr, win, ierror)
 END SUBROUTINE PMPI_Win_allocate_shared_c_f08
 
+! Procedure MPI_Win_attach_f08ts
+SUBROUTINE MPI_Win_attach_f08ts(win, base, size, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: base
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: size
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(win, base, size, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_win_attach')
+      IMPORT
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: base
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: size
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(win, base, size, ierror)
+END SUBROUTINE MPI_Win_attach_f08ts
+
+! Procedure PMPI_Win_attach_f08ts
+SUBROUTINE PMPI_Win_attach_f08ts(win, base, size, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(*), DIMENSION(..), ASYNCHRONOUS :: base
+  INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: size
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(win, base, size, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_win_attach')
+      IMPORT
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(*), DIMENSION(..), ASYNCHRONOUS :: base
+      INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN) :: size
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(win, base, size, ierror)
+END SUBROUTINE PMPI_Win_attach_f08ts
+
 ! Procedure MPI_Win_complete_f08
 SUBROUTINE MPI_Win_complete_f08(win, ierror)
   USE ferrum_mpi_types
@@ -1585,6 +1627,68 @@ SUBROUTINE PMPI_Win_create_c_f08ts(base, size, disp_unit, info, comm, win, ierro
   END INTERFACE
   CALL to_c(base, size, disp_unit, info, comm, win, ierror)
 END SUBROUTINE PMPI_Win_create_c_f08ts
+
+! Procedure MPI_Win_create_dynamic_f08
+SUBROUTINE MPI_Win_create_dynamic_f08(info, comm, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Win), INTENT(OUT) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_WIN_CREATE_DYNAMIC
+  CALL FERRUM_MPI_WIN_CREATE_DYNAMIC(info, comm, win, ierror)
+END SUBROUTINE MPI_Win_create_dynamic_f08
+
+! Procedure PMPI_Win_create_dynamic_f08
+SUBROUTINE PMPI_Win_create_dynamic_f08(info, comm, win, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Info), INTENT(IN) :: info
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Win), INTENT(OUT) :: win
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_WIN_CREATE_DYNAMIC
+  CALL PMPI_WIN_CREATE_DYNAMIC(info, comm, win, ierror)
+END SUBROUTINE PMPI_Win_create_dynamic_f08
+
+! Procedure MPI_Win_detach_f08ts
+SUBROUTINE MPI_Win_detach_f08ts(win, base, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: base
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(win, base, ierror) &
+        BIND(C, NAME='ferrum_f08_mpi_win_detach')
+      IMPORT
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: base
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(win, base, ierror)
+END SUBROUTINE MPI_Win_detach_f08ts
+
+! Procedure PMPI_Win_detach_f08ts
+SUBROUTINE PMPI_Win_detach_f08ts(win, base, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Win), INTENT(IN) :: win
+  TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: base
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  INTERFACE
+    SUBROUTINE to_c(win, base, ierror) &
+        BIND(C, NAME='ferrum_f08_pmpi_win_detach')
+      IMPORT
+      TYPE(MPI_Win), INTENT(IN) :: win
+      TYPE(*), DIMENSION(..), INTENT(IN), ASYNCHRONOUS :: base
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE to_c
+  END INTERFACE
+  CALL to_c(win, base, ierror)
+END SUBROUTINE PMPI_Win_detach_f08ts
 
 ! Procedure MPI_Win_fence_f08
 SUBROUTINE MPI_Win_fence_f08(assert, win, ierror)
