@@ -1,13 +1,14 @@
 //! Epochs of operations on borrowed data, for programs in Rust (MPI-5.0, 12.5.1).
 //!
-//! Invariant: the fence that ends an epoch is over when [`OneSided::epoch`] returns, so no operation uses the data after
-//! that. Where it cannot end, the process does.
-//! Not here: the operations (`access`, `fetch`), the fence (`fence`).
+//! Invariant: the call that ends an epoch is over when [`OneSided::epoch`] and the like return, so no operation uses the
+//! data after that. Where it cannot end, the process does.
+//! Not here: the operations (`access`, `fetch`), the ends of epochs (`fence`, `passive`, `active`).
 #![allow(unsafe_code)] // its operations use data whose borrow it keeps
 
 use std::fmt;
 use std::marker::PhantomData;
 
+use mpi_comm::Group;
 use mpi_core::Guard;
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_RMA_RANGE, MPI_MODE_NOSUCCEED, MPI_NO_OP};
 use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf};
@@ -44,10 +45,59 @@ impl OneSided {
         fail: fn(Error) -> !,
         body: impl FnOnce(&mut EpochAccess<'_, 'b>) -> Result<R>,
     ) -> Result<R> {
+        self.in_epoch(win, fail, body, || self.fence(win, MPI_MODE_NOSUCCEED))
+    }
+
+    /// Runs `body` in an epoch for one rank, whose lock is taken alone or shared (`lock_type`), or for all ranks, whose locks
+    /// are shared. Waits, with no guard held. `fail` as in [`OneSided::epoch`]. Errors: those of [`OneSided::lock`], and of
+    /// `body`.
+    pub fn locked_epoch<'b, R>(
+        &self,
+        win: &Win,
+        rank: Option<(i32, i32)>,
+        fail: fn(Error) -> !,
+        body: impl FnOnce(&mut EpochAccess<'_, 'b>) -> Result<R>,
+    ) -> Result<R> {
+        match rank {
+            Some((rank, lock_type)) => self.lock(win, lock_type, rank, 0)?,
+            None => self.lock_all(win, 0)?,
+        }
+        self.in_epoch(win, fail, body, || match rank {
+            Some((rank, _)) => self.unlock(win, rank),
+            None => self.unlock_all(win),
+        })
+    }
+
+    /// Exposes the memory of this process to the processes of `origins`, and runs `body` in an epoch for those of
+    /// `targets`, which expose theirs. Waits for both groups, with no guard held. `fail` as in [`OneSided::epoch`]. Errors:
+    /// those of [`OneSided::post`] and [`OneSided::start`], and of `body`.
+    pub fn group_epoch<'b, R>(
+        &self,
+        win: &Win,
+        (origins, targets): (&Group, &Group),
+        fail: fn(Error) -> !,
+        body: impl FnOnce(&mut EpochAccess<'_, 'b>) -> Result<R>,
+    ) -> Result<R> {
+        self.post(win, origins, 0)?;
+        let started = self.start(win, targets, 0);
+        let result = started.and_then(|()| self.in_epoch(win, fail, body, || self.complete(win)));
+        match self.wait(win) {
+            Ok(()) => result,
+            Err(error) => fail(error),
+        }
+    }
+
+    /// Runs `body` in the epoch that has begun, and ends it by `end`.
+    fn in_epoch<'b, R>(
+        &self,
+        win: &Win,
+        fail: fn(Error) -> !,
+        body: impl FnOnce(&mut EpochAccess<'_, 'b>) -> Result<R>,
+        end: impl FnOnce() -> Result<()>,
+    ) -> Result<R> {
         let unended = Unended(fail);
         let result = body(&mut EpochAccess { one_sided: self, win, data: PhantomData });
-        let fenced = self.fence(win, MPI_MODE_NOSUCCEED);
-        if let Err(error) = fenced {
+        if let Err(error) = end() {
             fail(error);
         }
         std::mem::forget(unended);
@@ -63,6 +113,12 @@ impl Drop for Unended {
 }
 
 impl<'b> EpochAccess<'_, 'b> {
+    /// Completes the operations on a rank's memory here and there, in an epoch of locks. Waits, with no guard held. Errors:
+    /// as [`OneSided::flush`].
+    pub fn flush(&mut self, rank: i32) -> Result<()> {
+        self.one_sided.flush(self.win, rank)
+    }
+
     /// Copies `data` to the elements from `first` on of a rank. Errors: as [`OneSided::put`].
     pub fn put<T: Element>(&mut self, guard: &mut Guard<'_>, rank: i32, first: i64, data: &'b [T]) -> Result<()> {
         // SAFETY: `epoch` returns only when the operation is complete, and `'b` ends later.

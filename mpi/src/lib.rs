@@ -83,6 +83,7 @@ mod threads;
 pub mod tool;
 mod varying;
 mod window;
+mod window_epochs;
 mod window_layout;
 mod world;
 
@@ -137,4 +138,5 @@ pub use shared_window::{SharedAtomics, SharedWindow};
 pub use started::{Collective, Repeated, Started};
 pub use threads::{Multiple, Single, ThreadUse};
 pub use window::{Epoch, Window};
+pub use window_epochs::Lock;
 pub use world::{World, init, init_multiple, run};

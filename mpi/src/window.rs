@@ -1,9 +1,10 @@
 //! Windows: memory that the processes of a communicator read and change by one-sided operations (MPI-5.0, chapter 12).
 //!
 //! Invariants: a window borrows its communicator, so it is freed before MPI is finalized. An epoch borrows the window
-//! exclusively, so the program reads and writes its own part between epochs only. A window over memory of the program
+//! exclusively, so the program reads and writes its own part between its epochs only. A window over memory of the program
 //! owns it, and leaks it where it is not freed.
-//! Not here: the operations (`mpi_win`), those on layouts (`window_layout`), shared memory (`shared_window`).
+//! Not here: the operations (`mpi_win`), those on layouts (`window_layout`), epochs other than
+//! those of all processes (`window_epochs`), shared memory (`shared_window`).
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -52,9 +53,9 @@ const FREE: CallName = CallName::new("drop of mpi::Window", functions::MPI_WIN_F
 /// # }
 /// ```
 pub struct Window<'c, T: Element, M: ThreadUse = Single> {
-    comm: &'c Communicator<'c, M>,
+    pub(crate) comm: &'c Communicator<'c, M>,
     handle: Handle,
-    win: Arc<Win>,
+    pub(crate) win: Arc<Win>,
     length: usize,
     /// Freed by [`Window::into_data`].
     freed: bool,
@@ -234,7 +235,7 @@ impl<T: Element, M: ThreadUse> Window<'_, T, M> {
 }
 
 /// Ends the job, because operations may still use memory of the program.
-fn end(error: Error) -> ! {
+pub(crate) fn end(error: Error) -> ! {
     match mpi_env::running() {
         Ok(process) => process.fatal(&error.call(EPOCH.rust), Route::default()),
         Err(_) => mpi_env::fatal_without_process(&error),
