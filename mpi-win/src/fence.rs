@@ -24,11 +24,12 @@ impl OneSided {
     /// `MPI_Win_fence`. Collective over the window; waits, with no guard held.
     ///
     /// Errors: `MPI_ERR_ASSERT` at once for other assertions, and at the end when `MPI_MODE_NOPRECEDE` was not true;
-    /// those of the operations.
+    /// `MPI_ERR_RMA_SYNC` at once when the parts of the window were given out as elements; those of the operations.
     pub fn fence(&self, win: &Win, assert: i32) -> Result<()> {
         if assert & !ASSERTIONS != 0 {
             return Err(bad_assertion(assert));
         }
+        win.check_operable()?;
         let mut outcome = Outcome::default();
         let (ops, mut counts, started, short) = self.send_all(win, &mut outcome);
         self.send_empty(win, &short, &mut outcome);
@@ -51,7 +52,7 @@ impl OneSided {
         let guard = &mut self.engine.lock();
         win.instruments().fences.incr();
         let epoch = win.epoch.get_mut(guard);
-        epoch.open = assert & MPI_MODE_NOSUCCEED == 0;
+        epoch.open = assert & MPI_MODE_NOSUCCEED == 0 && !win.is_given_out();
         epoch.counts = counts;
         if started > 0 && assert & MPI_MODE_NOPRECEDE != 0 {
             outcome.record(Err(not_the_first(started)));
