@@ -76,6 +76,24 @@ fn a_matched_message_that_is_not_received_goes_back(world: &World) -> mpi::Resul
     Ok(())
 }
 
+#[mpi::test(ranks = 1)]
+fn a_message_that_goes_back_is_not_timed_twice(world: &World) -> mpi::Result<()> {
+    use mpi::tool::{self, PvarClass};
+
+    let variables = tool::open().expect("nothing in the way");
+    let timer = variables.find_pvar("p2p_time_unexpected", PvarClass::Timer).expect("it exists");
+    let timer = variables.watch(timer, Some(world.handle())).expect("it exists for the world");
+    let (me, before) = (world.process(0), std::time::Instant::now());
+    me.send(&[1u8], 0)?;
+    while me.try_probe::<u8>(0)?.is_none() {}
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    drop(me.matched_probe(0)?);
+    me.receive::<u8>(0)?;
+    let waited = timer.read().expect("a timer").as_f64().expect("a number");
+    assert!((0.02..before.elapsed().as_secs_f64()).contains(&waited), "{waited} seconds");
+    Ok(())
+}
+
 #[mpi::test(ranks = 2, seconds = 60)]
 fn a_message_that_goes_back_wakes_the_thread_that_waits_for_one(world: &World<Multiple>) -> mpi::Result<()> {
     let other = world.process(1 - world.rank());
