@@ -82,7 +82,10 @@ fn accesses_are_waited_for_later(world: &World) -> mpi::Result<()> {
     let (rank, size) = (u64::from(world.rank()), u64::from(world.size()));
     let file = world.open(name(world, "started")?, NEW)?;
     let writing = file.start_write_at(8 * rank, vec![rank])?;
-    assert!(writing.is_complete()?);
+    let never = world.process(world.rank()).start_receive::<u8>(1, 0)?;
+    assert!(writing.is_complete()? && mpi::test_all(&[&writing])?);
+    assert_eq!(mpi::wait_any(&[&never, &writing])?, Some(1), "with operations of other kinds");
+    assert!(never.cancel()?.is_none());
     assert_eq!(writing.wait()?, (vec![rank], 1));
     world.barrier()?;
     let (all, count) = file.start_read(vec![0u64; size as usize + 2])?.wait()?;
