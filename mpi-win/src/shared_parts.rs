@@ -1,8 +1,8 @@
 //! The parts of a window of shared memory as elements, for programs in Rust (MPI-5.0, 12.2.3).
 //!
 //! In [`SharedParts`], access goes by phases: in one, each process has exclusive access to its own part; in the other,
-//! all processes read all parts. A phase begins when all processes have asked for one of the same kind, and ends where
-//! the borrow of the [`SharedParts`] ends, at the latest when the process asks for the next phase. [`SharedAtomics`] have
+//! all processes read all parts. A phase begins when all processes have requested one of the same kind, and ends where
+//! the borrow of the [`SharedParts`] ends, at the latest when the process requests the next phase. [`SharedAtomics`] have
 //! no phases, because atomic accesses do not race.
 //! Invariants: a window's parts are given out once, as elements of one size in all processes, either all in phases or
 //! all as atomics; from then on the window has no epoch, so no operation accesses them. Parts lie inside the memory, which is
