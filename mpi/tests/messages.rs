@@ -19,6 +19,10 @@ fn a_matched_message_is_received_once(world: &World) -> mpi::Result<()> {
             (0..5).map(|number| next.start_send(vec![number as u32; length], number)).collect::<mpi::Result<_>>()?;
         let first = world.any().matched_probe(0)?;
         assert_eq!((first.source(), first.tag(), first.bytes()), ((rank + size - 1) % size, 0, 4 * length));
+        assert_eq!(first.properties::<u16>()?.count, 2 * length);
+        if length % 2 == 1 {
+            assert_eq!(class(first.properties::<u64>()), "MPI_ERR_TYPE");
+        }
         let second = previous.matched_probe(1)?;
         // The messages are not where another probe finds them.
         assert!(previous.try_matched_probe(0)?.is_none() && previous.try_probe::<u32>(1)?.is_none());
