@@ -260,16 +260,24 @@ mod tests {
     use super::*;
     use crate::handle::FORTRAN_INDEX_BITS;
 
+    /// Both ways to remove an object.
+    const REMOVALS: [fn(&mut Table<char>, Handle) -> Option<char>; 2] = [Table::remove, Table::remove_copy];
+
     #[test]
     fn a_freed_handle_is_stale_even_after_its_slot_is_reused() {
-        let mut table = Table::new(Kind::Request);
-        let first = table.insert('a').expect("room");
-        assert_eq!(table.remove(first), Some('a'));
-        let second = table.insert('b').expect("room");
-        assert_eq!(second.index(), first.index());
-        assert_eq!((table.get(first), table.get(second)), (None, Some(&'b')));
-        assert_eq!(table.remove(first), None);
-        assert!(table.was_freed(first) && !table.was_freed(second));
+        for remove in REMOVALS {
+            let mut table = Table::new(Kind::Request);
+            let first = table.insert('a').expect("room");
+            assert_eq!((remove(&mut table, first), table.len()), (Some('a'), 0));
+            let second = table.insert('b').expect("room");
+            assert_eq!((second.index(), second.generation()), (first.index(), first.generation() + 1));
+            assert_eq!((table.get(first), table.get(second)), (None, Some(&'b')));
+            assert_eq!(remove(&mut table, first), None);
+            assert!(table.was_freed(first) && !table.was_freed(second));
+            let reserved = table.reserve().expect("room");
+            assert_eq!((remove(&mut table, reserved), remove(&mut table, Handle(usize::MAX))), (None, None));
+            assert!(table.fill(reserved, 'c'), "it is still reserved");
+        }
     }
 
     #[test]
@@ -290,19 +298,21 @@ mod tests {
 
     #[test]
     fn a_slot_with_the_last_generation_is_not_used_again() {
-        let mut table = Table::new(Kind::Win);
-        let first = table.insert('a').expect("room");
-        table.slots[0].word = Handle::pack(Kind::Win, 0, GENERATION_MASK);
-        assert_eq!((table.get(first), table.was_freed(first)), (None, true));
-        let last = table.slots[0].word;
-        assert_eq!((table.remove(last), table.len()), (Some('a'), 0));
-        for _ in 0..10 {
-            let next = table.insert('b').expect("room");
-            assert_ne!(next.index(), 0);
-            assert!(table.get(last).is_none() && table.was_freed(last) && table.remove(last).is_none());
-            assert_eq!(table.remove(next), Some('b'));
+        for remove in REMOVALS {
+            let mut table = Table::new(Kind::Win);
+            let first = table.insert('a').expect("room");
+            table.slots[0].word = Handle::pack(Kind::Win, 0, GENERATION_MASK);
+            assert_eq!((table.get(first), table.was_freed(first)), (None, true));
+            let last = table.slots[0].word;
+            assert_eq!((remove(&mut table, last), table.len()), (Some('a'), 0));
+            for _ in 0..10 {
+                let next = table.insert('b').expect("room");
+                assert_ne!(next.index(), 0);
+                assert!(table.get(last).is_none() && table.was_freed(last) && remove(&mut table, last).is_none());
+                assert_eq!(remove(&mut table, next), Some('b'));
+            }
+            assert!(table.is_empty() && table.iter().next().is_none());
         }
-        assert!(table.is_empty() && table.iter().next().is_none());
     }
 
     #[test]

@@ -46,6 +46,9 @@ impl Victim {
         let mut digest = Digest::default();
         for _ in 0..4 {
             let _ = self.endpoint.poll(&mut digest);
+            for from in 0..2 {
+                self.endpoint.take_next(from, |_, _| true, |head, payload| digest.record(from, head, payload));
+            }
             let _ = self.endpoint.poll(&mut digest);
         }
         for len in [0, 8, 100, self.endpoint.max_payload()] {

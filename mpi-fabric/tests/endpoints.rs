@@ -75,6 +75,39 @@ fn records_arrive_complete_and_in_order_at_every_length() {
 }
 
 #[test]
+fn the_next_record_is_taken_or_left_to_the_poll() {
+    const LENGTHS: [usize; 6] = [0, 8, 40, 700, 1500, 5000];
+    let [mut sender, mut receiver]: [Endpoint; 2] = Endpoint::threads(2).unwrap().try_into().ok().unwrap();
+    let head = |i: u64| RecordHead { kind: 1, flags: 0, context: 7, tag: -(i as i32), a: i, b: !i };
+    let is_there = |receiver: &mut Endpoint, from| receiver.take_next(from, |_, _| true, |_, _| ());
+    push(&mut sender, 1, &head(0), &[], &mut Inbox::default());
+    assert!(!is_there(&mut receiver, 0), "no poll has found the sender");
+    receive(&mut receiver, &mut Inbox::default());
+    assert!(!is_there(&mut receiver, 0) && !is_there(&mut receiver, 1) && !is_there(&mut receiver, 2));
+    let mut taken = 0;
+    // More than one lap of the ring, so that its marks are among the records.
+    for i in 1..6000 {
+        let (len, wanted) = (LENGTHS[i as usize % LENGTHS.len()], i % 5 != 0);
+        push(&mut sender, 1, &head(i), &content(i, len), &mut Inbox::default());
+        let mut got = None;
+        let accepts = |found: &RecordHead, bytes: usize| {
+            assert_eq!((*found, bytes), (head(i), len));
+            wanted
+        };
+        let found = receiver.take_next(0, accepts, |head, payload| got = Some((*head, payload.to_vec())));
+        assert!(found == got.is_some() && (!found || wanted && len < 5000), "record {i}");
+        taken += u32::from(found);
+        if !found {
+            let mut inbox = Inbox::default();
+            receive(&mut receiver, &mut inbox);
+            got = inbox.0.pop().map(|(_, head, payload)| (head, payload));
+        }
+        assert_eq!(got, Some((head(i), content(i, len))));
+    }
+    assert!((3000..4000).contains(&taken), "{taken} of the short ones that were wanted");
+}
+
+#[test]
 fn a_rank_can_send_to_itself() {
     let mut alone = Endpoint::world_of_one().unwrap();
     assert_eq!((alone.rank(), alone.size()), (0, 1));

@@ -34,7 +34,7 @@ pub struct ByElement<R>(pub R);
 impl<R: DataRepresentation> Conversions for ByElement<R> {
     fn extent(&self, datatype: usize) -> Result<i64> {
         let bytes = self.0.stored_bytes(one_element(datatype)?);
-        i64::try_from(bytes).map_err(|_| too_short())
+        i64::try_from(bytes).map_err(|_| too_long(bytes))
     }
 
     fn converts(&self, _writing: bool) -> bool {
@@ -77,6 +77,11 @@ fn one_element(word: usize) -> Result<&'static Datatype> {
 }
 
 #[cold]
+fn too_long(bytes: usize) -> Error {
+    Error::new(MPI_ERR_CONVERSION, format!("no file has an element of {bytes} bytes"))
+}
+
+#[cold]
 fn too_short() -> Error {
     Error::new(MPI_ERR_CONVERSION, "an element had fewer bytes in the file when the access began")
 }
@@ -104,6 +109,30 @@ mod tests {
             stored[1..].iter_mut().zip(element.iter().rev()).for_each(|(to, from)| *to = *from);
             Ok(())
         }
+    }
+
+    /// Elements longer than any file.
+    struct Endless;
+
+    impl DataRepresentation for Endless {
+        fn stored_bytes(&self, _: &Datatype) -> usize {
+            usize::MAX
+        }
+
+        fn load(&self, _: &Datatype, _: &[u8], _: &mut [u8]) -> Result<()> {
+            Ok(())
+        }
+
+        fn store(&self, _: &Datatype, _: &[u8], _: &mut [u8]) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_element_longer_than_any_file_is_an_error_with_its_length() {
+        let error = ByElement(Endless).extent(MPI_SHORT).expect_err("too long");
+        assert_eq!(error.class(), MPI_ERR_CONVERSION);
+        assert!(error.to_string().contains(&usize::MAX.to_string()), "{error}");
     }
 
     #[test]

@@ -91,7 +91,11 @@ impl File {
             let size = conversion.datatype.size();
             let each = conversion.datatype.basic_elements();
             let (items, native) = match conversion.item {
-                Some(item) if item > 0 => (got / item, got / item * (size / each)),
+                Some(item) if item > 0 => {
+                    // The buffer has no more, also where the extent function reports another length in each call.
+                    let items = (got / item).min(elements * each);
+                    (items, items * (size / each))
+                }
                 _ => (whole * each, whole * size),
             };
             if items > 0 {

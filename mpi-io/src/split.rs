@@ -18,12 +18,17 @@ impl File {
         address: Option<usize>,
         access: impl FnOnce() -> Result<Status>,
     ) -> Result<()> {
-        if let Some(other) = &*self.split() {
-            return Err(self.refusal(MPI_ERR_IO, format!("{}_end has not ended its access yet", other.kind.function())));
+        // The entry stands before the data move, so that of two threads only one begins.
+        match &mut *self.split() {
+            Some(other) => {
+                let rule = format!("{}_end has not ended its access yet", other.kind.function());
+                return Err(self.refusal(MPI_ERR_IO, rule));
+            }
+            free => *free = Some(SplitAccess { kind, address, status: None }),
         }
-        let status = access()?;
-        *self.split() = Some(SplitAccess { kind, address, status });
-        Ok(())
+        let moved = access();
+        *self.split() = moved.as_ref().ok().map(|status| SplitAccess { kind, address, status: Some(*status) });
+        moved.map(drop)
     }
 
     /// The second call. Errors: `MPI_ERR_IO` when no access of this kind was begun, `MPI_ERR_BUFFER` when it was begun
@@ -39,8 +44,11 @@ impl File {
                 let rule = format!("the access was begun with {begun:#x}");
                 Err(Error::new(MPI_ERR_BUFFER, rule).arg("buf", &format_args!("{address:#x}")))
             }
-            Some(begun) => {
-                let status = begun.status;
+            Some(SplitAccess { status: None, .. }) => {
+                Err(self.refusal(MPI_ERR_IO, format!("{}_begin has not returned yet", kind.function())))
+            }
+            Some(SplitAccess { status: Some(status), .. }) => {
+                let status = *status;
                 *split = None;
                 Ok(status)
             }

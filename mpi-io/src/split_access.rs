@@ -36,5 +36,6 @@ pub(crate) struct SplitAccess {
     pub kind: SplitKind,
     /// The address of the program's memory, where that has no gaps.
     pub address: Option<usize>,
-    pub status: Status,
+    /// What the first call moved; `None` until it returns.
+    pub status: Option<Status>,
 }

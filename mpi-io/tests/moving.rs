@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use common::{Name, run};
 use mpi_core::abi::*;
 use mpi_datatype::{RecvBuf, SendBuf, predefined};
-use mpi_io::Whence;
+use mpi_io::{SplitKind, Whence};
 use mpi_p2p::Doing;
 
 const CREATE: i32 = MPI_MODE_CREATE | MPI_MODE_RDWR;
@@ -190,5 +190,29 @@ fn a_process_that_waits_for_a_file_is_seen_to_do_so() {
             assert_eq!(&data, b"abc");
         });
         assert_eq!(state.get(), Doing::Computing as i32);
+    });
+}
+
+#[test]
+fn no_split_access_begins_while_another_one_begins() {
+    let name = Name::new("two_begins");
+    let path = name.0.clone();
+    run(1, move |rank| {
+        let file = rank.open(&path, CREATE).expect("nothing is wrong");
+        let write = || file.write_at(0, SendBuf::from_slice(&[1u8; 3]));
+        let begun = file.begin(SplitKind::WriteAtAll, None, || {
+            // As another thread may do meanwhile.
+            let second = file.begin(SplitKind::WriteAll, None, write);
+            assert_eq!(second.expect_err("the first one has the file").class(), MPI_ERR_IO);
+            assert_eq!(file.end(SplitKind::WriteAtAll, 0).expect_err("it has not begun").class(), MPI_ERR_IO);
+            write()
+        });
+        begun.expect("writable");
+        assert_eq!(file.end(SplitKind::WriteAtAll, 0).expect("it was begun").bytes(), 3);
+        let refused = file.begin(SplitKind::ReadAtAll, None, || file.read_at(-1, RecvBuf::from_slice(&mut [0u8])));
+        assert_eq!(refused.expect_err("no place").class(), MPI_ERR_ARG);
+        file.begin(SplitKind::WriteAll, None, write).expect("a refused one is not under way");
+        file.end(SplitKind::WriteAll, 0).expect("it was begun");
+        file.close().expect("all close it");
     });
 }

@@ -1,10 +1,10 @@
 //! Matching: which receive gets which message (MPI-4.1, 3.5), in constant time.
 //!
-//! A queue is looked through until a search gets long, and hashed from then on (`queue`). Then posted receives are kept under exactly the
-//! (source, tag) they were posted with, wildcards included; an arriving message looks under its own pair and, only
-//! while such receives exist, under the three wildcard pairs, and takes the one posted first. Unexpected messages are
-//! kept under their own pair; an index for a kind of wildcard is built when a receive first uses that kind and kept up
-//! from then on.
+//! A queue is searched item by item until a search gets long, and hashed from then on (`queue`). Then posted receives are
+//! kept under exactly the (source, tag) they were posted with, wildcards included; for an arriving message its own pair is
+//! looked up and, only while such receives exist, the three wildcard pairs, and the receive posted first is taken.
+//! Unexpected messages are kept under their own pair; an index for a kind of wildcard is built when a receive first uses
+//! that kind and kept up from then on.
 //! Invariant: among candidates the smallest stamp wins, on both sides; that is the standard's ordering rule.
 
 use mpi_core::Handle;

@@ -24,7 +24,7 @@ pub(crate) struct Message {
     pub body: Body,
     /// The sender's token: of a synchronous eager message, or of an offer.
     pub token: u64,
-    /// When it came, in nanoseconds of [`mpi_t::now_ns`]; 0 while no handle watches it.
+    /// Since when it waits, in nanoseconds of [`mpi_t::now_ns`]; 0 if no handle watched its arrival.
     pub arrived: u64,
 }
 

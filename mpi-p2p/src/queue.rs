@@ -1,6 +1,6 @@
 //! A queue that is a list while its searches are short and chains when they are long.
 //!
-//! An item near the begin of a list is found faster by looking at one after the other than by hashing, whatever the
+//! An item near the front of a list is found faster by looking at one after the other than by hashing, whatever the
 //! length of the list; one far behind is not. An item keeps its node when the queue changes from one to the other.
 //! Invariant: the list is in order of insertion; either all items are in it and none is linked, or all are linked and
 //! it is empty. A queue that has become chains stays so until it is empty.
@@ -15,7 +15,7 @@ use crate::chains::{Chains, Key, Node};
 pub(crate) struct Queue<T> {
     pub chains: Chains<T>,
     list: Vec<Entry>,
-    /// The list begins here in `list`: items leave at the begin, as a rule, which moves none of those behind.
+    /// The list begins here in `list`: items leave at the front, as a rule, which moves none of those behind.
     first: usize,
     linked: bool,
     /// Where in the list the last search ended: its item is the next to be removed, as a rule.
@@ -80,7 +80,7 @@ impl<T: Copy> Queue<T> {
             self.chains.link(node);
         } else {
             if self.list.len() == self.list.capacity() {
-                self.move_to_begin();
+                self.move_to_front();
             }
             let (word, mask) = pattern(key);
             self.list.push(Entry { word, mask, node });
@@ -88,10 +88,10 @@ impl<T: Copy> Queue<T> {
         node
     }
 
-    /// Moves the items to the begin of a full list if at least half of it is free, so that moves cost a constant for each
+    /// Moves the items to the beginning of a full list if at least half of it is free, so that moves cost a constant for each
     /// item.
     #[cold]
-    fn move_to_begin(&mut self) {
+    fn move_to_front(&mut self) {
         if self.first > self.list.len() / 2 {
             self.list.drain(..self.first);
             self.first = 0;

@@ -60,7 +60,8 @@ impl State {
     /// Receives the next message in the ring of its sender, if it is short, the receive matches it, and its buffer has room
     /// in one piece: then the message is neither posted nor found, and this is its request. Otherwise nothing has
     /// happened. Not for receives from any source, and not while messages or receives of the context wait, which may
-    /// have to match first.
+    /// have to match first. The mark at the end of each lap of the ring is left to a poll, so a program that receives
+    /// from one process without end serves the others too.
     #[inline(always)] // the short way of a receive that starts
     pub fn receive_next(&mut self, context_id: u32, key: Key, buffer: &mut RecvBuf<'static>) -> Option<Handle> {
         let State { endpoint, core } = self;

@@ -37,6 +37,10 @@ impl State {
     fn return_held(&mut self, MatchedMessage { mut message, stamp, key, context: id }: MatchedMessage) {
         let core = &mut self.core;
         message.returned = true;
+        if message.arrived != 0 {
+            // The time until the probe is counted.
+            message.arrived = mpi_t::now_ns();
+        }
         let Some(context) = core.contexts.get_mut(id).filter(|context| !context.freed) else {
             return core.pool.recycle(&mut message.body);
         };

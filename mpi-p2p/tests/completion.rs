@@ -5,7 +5,7 @@
 mod common;
 
 use common::{CONTEXT, run};
-use mpi_core::abi::MPI_ERR_TRUNCATE;
+use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_TRUNCATE};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_p2p::Mode;
 
@@ -107,5 +107,54 @@ fn requests_that_are_awaited_stay_as_they_are() {
         assert!(engine.await_all(engine.lock(), &requests[1..2]).is_err(), "it is gone");
         engine.cancel(&mut engine.lock(), requests[0]).expect("known");
         assert!(engine.wait(engine.lock(), requests[0]).expect("known").status.cancelled());
+    });
+}
+
+#[test]
+fn a_receive_whose_message_is_the_next_one_is_complete_at_once_and_counted_once() {
+    run(1, |rank| {
+        let (engine, of_comm) = (&rank.engine, rank.instruments.block);
+        let of_process = engine.instruments();
+        // The first message is found by a poll.
+        rank.send(0, 0, &[0], Mode::Standard);
+        rank.recv(0, 0, &mut [0]).expect("sent");
+        let counts = || {
+            let received = (of_comm.messages_received.get(), of_process.eager_received.get());
+            let queues = (of_comm.unexpected.get(), of_comm.search_steps.get(), of_process.polls.get());
+            (received, queues, of_comm.posted_length.get(), of_process.requests.get())
+        };
+        let before = counts();
+        for (number, tag) in [(1, 5), (2, MPI_ANY_TAG)] {
+            rank.send(0, 5, &[number, 7], Mode::Standard);
+            let mut inbox = [0; 3];
+            let request = rank.irecv(0, tag, &mut inbox);
+            assert_eq!(inbox, [number, 7, 0]);
+            let ((messages, eager), queues, ..) = before;
+            let received = (messages + u64::from(number), eager + u64::from(number));
+            assert_eq!(counts(), (received, queues, 0, 0), "neither found, nor posted, nor polled for");
+            let status = engine.wait(engine.lock(), request).expect("live").status;
+            assert_eq!((status.source, status.tag, status.bytes(), status.cancelled()), (0, 5, 2, false));
+        }
+        // From any source, into too little room, and behind a receive that is posted, it takes the longer way.
+        for (source, room) in [(MPI_ANY_SOURCE, 2), (0, 1)] {
+            rank.send(0, 5, &[1, 7], Mode::Standard);
+            let mut inbox = vec![0; room];
+            let request = rank.irecv(source, 5, &mut inbox);
+            assert_eq!((of_comm.posted_length.get(), inbox[0]), (1, 0));
+            let completion = engine.wait(engine.lock(), request).expect("live");
+            assert_eq!(
+                (completion.error.map(|error| error.class()), inbox[0]),
+                ((room == 1).then_some(MPI_ERR_TRUNCATE), 1)
+            );
+        }
+        let mut inboxes = [[0; 1]; 2];
+        let [first, second] = &mut inboxes;
+        let posted = rank.irecv(0, MPI_ANY_TAG, first);
+        (1..=2).for_each(|number| rank.send(0, 5, &[number], Mode::Standard));
+        let behind = rank.irecv(0, 5, second);
+        for request in [behind, posted] {
+            engine.wait(engine.lock(), request).expect("live");
+        }
+        assert_eq!(inboxes, [[1], [2]], "in the order of the receives");
     });
 }

@@ -245,8 +245,9 @@ fn target<T: Element>(rank: i32, displacement: i64, count: usize) -> Target<'sta
 
 impl Win {
     /// Copies elements of this process's memory, from `first` on, to `into`; the guard keeps the operations of this
-    /// process apart. Errors: `MPI_ERR_RMA_RANGE`.
+    /// process apart. Errors: `MPI_ERR_RMA_RANGE`; `MPI_ERR_RMA_SYNC` when the parts were given out as elements.
     pub fn read_own<T: Element>(&self, _guard: &mut Guard<'_>, first: u64, into: &mut [T]) -> Result<()> {
+        self.check_operable()?;
         let place = self.own_place::<T>(first, into.len());
         let found = place.and_then(|(offset, elements)| self.memory.elements(offset, &elements));
         let found = found.ok_or_else(|| self.out_of_own::<T>(first, into.len()))?;
@@ -256,6 +257,7 @@ impl Win {
 
     /// Copies `data` to this process's memory, from element `first` on. Errors: as [`Win::read_own`].
     pub fn write_own<T: Element>(&self, _guard: &mut Guard<'_>, first: u64, data: &[T]) -> Result<()> {
+        self.check_operable()?;
         let place = self.own_place::<T>(first, data.len());
         let found = place.and_then(|(offset, elements)| self.memory.elements_mut(offset, &elements));
         let mut found = found.ok_or_else(|| self.out_of_own::<T>(first, data.len()))?;

@@ -21,11 +21,13 @@ impl OneSided {
     /// `MPI_Win_fence`. Collective over the window; waits, with no guard held.
     ///
     /// Errors: at once `MPI_ERR_ASSERT` for other assertions, and `MPI_ERR_RMA_SYNC` while an epoch of another kind is
-    /// open; at the end `MPI_ERR_ASSERT` when `MPI_MODE_NOPRECEDE` was not true, and those of the operations.
+    /// open, or when the parts of the window were given out as elements; at the end `MPI_ERR_ASSERT` when
+    /// `MPI_MODE_NOPRECEDE` was not true, and those of the operations.
     pub fn fence(&self, win: &Win, assert: i32) -> Result<()> {
         if assert & !ASSERTIONS != 0 {
             return Err(bad_assertion(assert));
         }
+        win.check_operable()?;
         win.check_no_epoch(&self.engine.lock(), "MPI_Win_fence")?;
         let mut outcome = Outcome::default();
         let (ops, mut counts, started, short) = self.send_all(win, &mut outcome);
@@ -49,7 +51,7 @@ impl OneSided {
         let guard = &mut self.engine.lock();
         win.instruments().fences.incr();
         let epoch = win.epoch.get_mut(guard);
-        epoch.open = assert & MPI_MODE_NOSUCCEED == 0;
+        epoch.open = assert & MPI_MODE_NOSUCCEED == 0 && !win.is_given_out();
         epoch.counts = counts;
         if started > 0 && assert & MPI_MODE_NOPRECEDE != 0 {
             outcome.record(Err(not_the_first(started)));

@@ -1,11 +1,12 @@
 //! The parts of a window of shared memory as elements, for programs in Rust (MPI-5.0, 12.2.3).
 //!
 //! In [`SharedParts`], access goes by phases: in one, each process has exclusive access to its own part; in the other,
-//! all processes read all parts. A phase begins when all processes have asked for one of the same kind, and ends where
-//! the borrow of the [`SharedParts`] ends, at the latest when the process asks for the next phase. [`SharedAtomics`] have
+//! all processes read all parts. A phase begins when all processes have requested one of the same kind, and ends where
+//! the borrow of the [`SharedParts`] ends, at the latest when the process requests the next phase. [`SharedAtomics`] have
 //! no phases, because atomic accesses do not race.
 //! Invariants: a window's parts are given out once, as elements of one size in all processes, either all in phases or
-//! all as atomics. Parts lie inside the memory, which is mapped while the window exists.
+//! all as atomics; from then on the window has no epoch, so no operation accesses them. Parts lie inside the memory, which is
+//! mapped while the window exists.
 #![allow(unsafe_code)] // makes slices of memory that all processes of a window have mapped
 
 use std::marker::PhantomData;
@@ -90,7 +91,8 @@ impl OneSided {
         self.begin_phase(&shared.parts.win, true)?;
         let (address, length) = shared.parts.places[shared.parts.win.rank() as usize];
         // SAFETY: the part lies inside mapped memory and is aligned. No process reads it in this phase, and this one
-        // has the only reference to it, because the parts were given out once and are borrowed exclusively.
+        // has the only reference to it, because the parts were given out once and are borrowed exclusively. No
+        // operation accesses it, because the window has no epoch.
         Ok(unsafe { slice::from_raw_parts_mut(with_exposed_provenance_mut(address), length) })
     }
 
@@ -102,7 +104,7 @@ impl OneSided {
     }
 
     fn parts(&self, win: Arc<Win>, (size, alignment): (usize, usize), atomic: bool) -> Result<Parts> {
-        if win.attributes().flavor != MPI_WIN_FLAVOR_SHARED || !win.give_out() {
+        if win.attributes().flavor != MPI_WIN_FLAVOR_SHARED || !win.give_out(&mut self.engine.lock()) {
             let rule = "that takes a window of shared memory whose parts have no other user";
             return Err(Error::new(MPI_ERR_RMA_FLAVOR, rule).arg("win", &win.described()));
         }

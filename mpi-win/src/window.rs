@@ -173,10 +173,29 @@ impl Win {
         self.owned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives its parts out as elements; false if that was done before.
-    pub(crate) fn give_out(&self) -> bool {
-        // Relaxed: only one caller gets true, whatever the order.
+    /// Gives its parts out as elements; false if that was done before. No epoch is open from here on.
+    pub(crate) fn give_out(&self, guard: &mut Guard<'_>) -> bool {
+        self.epoch.get_mut(guard).open = false;
+        // Relaxed: changed under the process lock, under which all accesses look at it.
         !self.given_out.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether its parts were given out as elements.
+    pub(crate) fn is_given_out(&self) -> bool {
+        // Relaxed: as in `give_out`.
+        self.given_out.load(Ordering::Relaxed)
+    }
+
+    /// Errors: `MPI_ERR_RMA_SYNC` when its parts were given out as elements: an operation would change elements to which
+    /// a process has a reference.
+    pub(crate) fn check_operable(&self) -> Result<()> {
+        if self.is_given_out() { Err(self.not_operable()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn not_operable(&self) -> Error {
+        let rule = format!("the memory of {} is accessed as elements, not by operations", self.described());
+        Error::new(mpi_core::abi::MPI_ERR_RMA_SYNC, rule)
     }
 
     /// The memory that a rank exposes; `None` when there is no such rank.

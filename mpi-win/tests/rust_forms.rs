@@ -77,6 +77,23 @@ fn parts_are_given_out_once_and_phases_are_of_one_kind() {
 }
 
 #[test]
+fn no_operation_reaches_parts_that_were_given_out() {
+    run(2, Way::Shared, |rank| {
+        let win = shared(rank, 8, 8);
+        rank.fence(&win).expect("no fault");
+        let mut parts = rank.one_sided.shared_parts::<u64>(win.clone()).expect("all alike");
+        let own = rank.one_sided.own_part(&mut parts).expect("all change");
+        own[0] = 5;
+        assert_eq!(class(rank.put(&win, kept(vec![7u64]), rank.rank(), 0)), Some(MPI_ERR_RMA_SYNC));
+        assert_eq!(class(rank.fence(&win)), Some(MPI_ERR_RMA_SYNC));
+        assert_eq!(class(win.write_own(&mut rank.engine.lock(), 0, &[7u64])), Some(MPI_ERR_RMA_SYNC));
+        assert_eq!(class(win.read_own(&mut rank.engine.lock(), 0, &mut [0u64])), Some(MPI_ERR_RMA_SYNC));
+        assert_eq!(own[0], 5);
+        rank.one_sided.end(&win).expect("no fault");
+    });
+}
+
+#[test]
 fn elements_have_one_size_and_one_kind_in_all_processes() {
     run(2, Way::Shared, |rank| {
         let win = shared(rank, 8, 4 << rank.rank());

@@ -114,13 +114,19 @@ impl<M: ThreadUse> Communicator<'_, M> {
     /// Errors: `MPI_ERR_ARG` for a color from 2^31, and as [`Communicator::duplicate`].
     pub fn split(&self, color: Option<u32>, key: i32) -> Result<Option<Communicator<'_, M>>> {
         self.call(SPLIT, |call| {
-            let color = color.map_or(Ok(MPI_UNDEFINED), |color| {
-                let rule = "a color is less than 2^31";
-                i32::try_from(color).map_err(|_| Error::new(MPI_ERR_ARG, rule).arg("color", &color))
-            })?;
-            drop(call.enter(-1, 0, 0));
-            self.made_for_members(call.process.comm_split(self.handle(), color, key)?)
+            let handle = self.split_handle(call, color, key)?;
+            self.made_for_members(handle)
         })
+    }
+
+    /// The handle of a new communicator or intercommunicator of the processes that pass the same color.
+    pub(crate) fn split_handle(&self, call: &mut Call, color: Option<u32>, key: i32) -> Result<Handle> {
+        let color = color.map_or(Ok(MPI_UNDEFINED), |color| {
+            let rule = "a color is less than 2^31";
+            i32::try_from(color).map_err(|_| Error::new(MPI_ERR_ARG, rule).arg("color", &color))
+        })?;
+        drop(call.enter(-1, 0, 0));
+        call.process.comm_split(self.handle(), color, key)
     }
 
     /// Makes a communicator of the processes with these ranks, in this order; `None` in all others. All processes of

@@ -130,6 +130,11 @@ impl<M: ThreadUse> File<'_, M> {
         self.comm.process
     }
 
+    /// The process, and the context id of the communicator.
+    pub(crate) fn place(&self) -> (&'static Process, u32) {
+        self.comm.place()
+    }
+
     /// A call on the file, which the flight recorder shows with the file's own communicator.
     pub(crate) fn call<T>(
         &self,

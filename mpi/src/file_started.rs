@@ -7,14 +7,15 @@
 
 use std::fmt;
 
-use mpi_core::Status;
-use mpi_core::functions;
+use mpi_core::{Handle, Status, functions};
 use mpi_datatype::Element;
+use mpi_env::Process;
 use mpi_io::Typed;
 
 use crate::Result;
 use crate::call::CallName;
 use crate::file::{File, byte_offset, elements_in};
+use crate::request::{Request, sealed};
 use crate::threads::{Single, ThreadUse};
 
 const START_READ: CallName = CallName::new("File::start_read", functions::MPI_FILE_IREAD);
@@ -57,6 +58,17 @@ impl<T: Element, M: ThreadUse> FileAccess<'_, T, M> {
     /// Whether it is complete, so that [`FileAccess::wait`] does not wait.
     pub fn is_complete(&self) -> Result<bool> {
         Ok(true)
+    }
+}
+
+impl<T: Element, M: ThreadUse> Request for FileAccess<'_, T, M> {}
+impl<T: Element, M: ThreadUse> sealed::Sealed for FileAccess<'_, T, M> {
+    fn place(&self) -> (&'static Process, u32) {
+        self.file.place()
+    }
+
+    fn handle(&self) -> Option<Handle> {
+        None
     }
 }
 

@@ -68,13 +68,7 @@ pub struct Receiving<'c, T: Element, M: ThreadUse = Single> {
 impl<'c, M: ThreadUse> Peer<'c, M> {
     /// Starts to send `data`. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
     pub fn start_send<T: Element>(&self, data: Vec<T>, tag: i32) -> Result<Sending<'c, T, M>> {
-        self.call(SEND, |call| {
-            let to = (self.destination(tag)?, tag);
-            let mut guard = call.enter(to.0, tag, data.len() as u64);
-            let (engine, context) = (&call.process.engine, call.context);
-            let message = OwnedMessage::send(engine, &mut guard, context, to, data, None, Mode::Standard)?;
-            Ok(Sending::of(self.comm, message))
-        })
+        self.start_as(SEND, (data, None), tag, Mode::Standard)
     }
 
     /// Starts to send the elements of `data` that a layout selects. Errors: as [`Peer::start_send`], and `MPI_ERR_BUFFER`
@@ -85,12 +79,23 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
         layout: &Layout<T>,
         tag: i32,
     ) -> Result<Sending<'c, T, M>> {
-        self.call(SEND_LAYOUT, |call| {
+        self.start_as(SEND_LAYOUT, (data, Some(layout)), tag, Mode::Standard)
+    }
+
+    /// Starts to send all of the data, or the elements that a layout selects, in a mode, under the name of a call.
+    pub(crate) fn start_as<T: Element>(
+        &self,
+        name: CallName,
+        (data, layout): (Vec<T>, Option<&Layout<T>>),
+        tag: i32,
+        mode: Mode,
+    ) -> Result<Sending<'c, T, M>> {
+        self.call(name, |call| {
             let to = (self.destination(tag)?, tag);
-            layout.send_from(&data)?;
-            let mut guard = call.enter(to.0, tag, layout.count() as u64);
-            let (engine, context, layout) = (&call.process.engine, call.context, Some(layout.datatype()));
-            let message = OwnedMessage::send(engine, &mut guard, context, to, data, layout, Mode::Standard)?;
+            let count = count_from(&data, layout)?;
+            let mut guard = call.enter(to.0, tag, count);
+            let (engine, context, layout) = (&call.process.engine, call.context, layout.map(Layout::datatype));
+            let message = OwnedMessage::send(engine, &mut guard, context, to, data, layout, mode)?;
             Ok(Sending::of(self.comm, message))
         })
     }
@@ -182,6 +187,12 @@ impl<'c, T: Element, M: ThreadUse> Receiving<'c, T, M> {
             OwnedMessage::wait_any(call.enter(-1, 0, 0), messages)
         })
     }
+}
+
+/// The number of elements of all the data, or of those that a layout selects. Errors: `MPI_ERR_BUFFER` when it reaches out
+/// of the data.
+pub(crate) fn count_from<T: Element>(data: &[T], layout: Option<&Layout<T>>) -> Result<u64> {
+    layout.map_or(Ok(data.len()), |layout| layout.send_from(data).map(|_| layout.count())).map(|count| count as u64)
 }
 
 /// The elements that were received, or all of the room if a layout selects some, and the properties of the message.

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use mpi_comm::Comparison;
-use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_COMM, MPI_ERR_GROUP, MPI_UNDEFINED};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_COMM, MPI_ERR_GROUP};
 use mpi_core::{Handle, functions};
 
 use crate::call::CallName;
@@ -140,12 +140,7 @@ impl<M: ThreadUse> Intercomm<'_, M> {
     /// the same. All processes of both groups call it, and wait for each other. Errors: as [`Communicator::split`].
     pub fn split(&self, color: Option<u32>, key: i32) -> Result<Option<Intercomm<'_, M>>> {
         self.both.call(SPLIT, |call| {
-            let color = color.map_or(Ok(MPI_UNDEFINED), |color| {
-                let rule = "a color is less than 2^31";
-                i32::try_from(color).map_err(|_| Error::new(MPI_ERR_ARG, rule).arg("color", &color))
-            })?;
-            drop(call.enter(-1, 0, 0));
-            let handle = call.process.comm_split(self.handle(), color, key)?;
+            let handle = self.both.split_handle(call, color, key)?;
             let made = (handle.0 != MPI_COMM_NULL).then(|| self.both.made(handle, "intercommunicator"));
             Ok(made.transpose()?.map(|both| Intercomm { both }))
         })

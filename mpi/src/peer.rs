@@ -175,7 +175,8 @@ impl<M: ThreadUse> Peer<'_, M> {
         })
     }
 
-    fn send_as<T: Element>(&self, name: CallName, data: &[T], tag: i32, mode: Mode) -> Result<()> {
+    /// Sends in a mode, under the name of a call.
+    pub(crate) fn send_as<T: Element>(&self, name: CallName, data: &[T], tag: i32, mode: Mode) -> Result<()> {
         self.call(name, |call| {
             let dest = self.destination(tag)?;
             let guard = call.enter(dest, tag, data.len() as u64);

@@ -11,6 +11,7 @@ use mpi_p2p::{Mode, OwnedOperation};
 
 use crate::call::CallName;
 use crate::communicator::Alive;
+use crate::immediate::count_from;
 use crate::peer::{Peer, Received, received};
 use crate::threads::{Single, ThreadUse};
 use crate::{Communicator, Error, Layout, Result};
@@ -50,13 +51,7 @@ pub struct Persistent<'c, T: Element, M: ThreadUse = Single> {
 impl<'c, M: ThreadUse> Peer<'c, M> {
     /// A persistent send of `data`. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
     pub fn persistent_send<T: Element>(&self, data: Vec<T>, tag: i32) -> Result<Persistent<'c, T, M>> {
-        self.call(SEND_INIT, |call| {
-            let to = (self.destination(tag)?, tag);
-            let mut guard = call.enter(to.0, tag, data.len() as u64);
-            let (engine, context) = (&call.process.engine, call.context);
-            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, None, Mode::Standard)?;
-            Ok(Persistent::of(self.comm, operation))
-        })
+        self.persistent_send_as(SEND_INIT, (data, None), tag, Mode::Standard)
     }
 
     /// A persistent receive of at most `count` elements. Errors: as [`Peer::persistent_send`].
@@ -78,12 +73,23 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
         layout: &Layout<T>,
         tag: i32,
     ) -> Result<Persistent<'c, T, M>> {
-        self.call(SEND_INIT_LAYOUT, |call| {
+        self.persistent_send_as(SEND_INIT_LAYOUT, (data, Some(layout)), tag, Mode::Standard)
+    }
+
+    /// A persistent send of all of the data, or of the elements that a layout selects, in a mode, under the name of a call.
+    pub(crate) fn persistent_send_as<T: Element>(
+        &self,
+        name: CallName,
+        (data, layout): (Vec<T>, Option<&Layout<T>>),
+        tag: i32,
+        mode: Mode,
+    ) -> Result<Persistent<'c, T, M>> {
+        self.call(name, |call| {
             let to = (self.destination(tag)?, tag);
-            layout.send_from(&data)?;
-            let mut guard = call.enter(to.0, tag, layout.count() as u64);
-            let (engine, context, layout) = (&call.process.engine, call.context, Some(layout.datatype()));
-            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, layout, Mode::Standard)?;
+            let count = count_from(&data, layout)?;
+            let mut guard = call.enter(to.0, tag, count);
+            let (engine, context, layout) = (&call.process.engine, call.context, layout.map(Layout::datatype));
+            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, layout, mode)?;
             Ok(Persistent::of(self.comm, operation))
         })
     }

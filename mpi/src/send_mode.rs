@@ -8,9 +8,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use mpi_core::functions;
-use mpi_datatype::{Element, SendBuf};
+use mpi_datatype::Element;
 use mpi_env::Process;
-use mpi_p2p::{Attached, BufferOwner, Mode, OwnedMessage, OwnedOperation};
+use mpi_p2p::{Attached, BufferOwner, Mode};
 
 use crate::call::{Call, CallName};
 use crate::communicator::Alive;
@@ -67,23 +67,12 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
     pub fn send_in_mode<T: Element>(&self, data: &[T], tag: i32, mode: SendMode) -> Result<()> {
         use functions::{MPI_BSEND, MPI_RSEND, MPI_SEND, MPI_SSEND};
         let name = mode.call("Peer::send_in_mode", [MPI_SEND, MPI_SSEND, MPI_BSEND, MPI_RSEND]);
-        self.call(name, |call| {
-            let dest = self.destination(tag)?;
-            let guard = call.enter(dest, tag, data.len() as u64);
-            let buffer = SendBuf::from_slice(data);
-            call.process.engine.send(guard, call.context, dest, tag, buffer, mode.mode())
-        })
+        self.send_as(name, data, tag, mode.mode())
     }
 
     /// As [`Peer::start_send`], in another mode. Errors: also those of the mode.
     pub fn start_send_in_mode<T: Element>(&self, data: Vec<T>, tag: i32, mode: SendMode) -> Result<Sending<'c, T, M>> {
-        self.call(mode.started("Peer::start_send_in_mode"), |call| {
-            let to = (self.destination(tag)?, tag);
-            let mut guard = call.enter(to.0, tag, data.len() as u64);
-            let (engine, context) = (&call.process.engine, call.context);
-            let message = OwnedMessage::send(engine, &mut guard, context, to, data, None, mode.mode())?;
-            Ok(Sending::of(self.comm, message))
-        })
+        self.start_as(mode.started("Peer::start_send_in_mode"), (data, None), tag, mode.mode())
     }
 
     /// As [`Peer::persistent_send`], in another mode. The errors of buffered mode are those of each start.
@@ -95,13 +84,8 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
     ) -> Result<Persistent<'c, T, M>> {
         use functions::{MPI_BSEND_INIT, MPI_RSEND_INIT, MPI_SEND_INIT, MPI_SSEND_INIT};
         let functions = [MPI_SEND_INIT, MPI_SSEND_INIT, MPI_BSEND_INIT, MPI_RSEND_INIT];
-        self.call(mode.call("Peer::persistent_send_in_mode", functions), |call| {
-            let to = (self.destination(tag)?, tag);
-            let mut guard = call.enter(to.0, tag, data.len() as u64);
-            let (engine, context) = (&call.process.engine, call.context);
-            let operation = OwnedOperation::send(engine, &mut guard, context, to, data, None, mode.mode())?;
-            Ok(Persistent::of(self.comm, operation))
-        })
+        let name = mode.call("Peer::persistent_send_in_mode", functions);
+        self.persistent_send_as(name, (data, None), tag, mode.mode())
     }
 }
 

@@ -35,17 +35,15 @@ impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
     /// let mut matrix = world.window::<f64>(if world.rank() == 0 { 16 } else { 0 })?;
     /// let (row, column) = (Layout::contiguous(4)?, Layout::vector(4, 1, 4)?);
     /// let own = [f64::from(world.rank()); 4];
-    /// matrix.epoch(|epoch| epoch.put_layout(0, world.rank() as usize % 4, &column, &own, &row))?;
+    /// matrix.epoch(|epoch| epoch.put_layout(0, (world.rank() as usize % 4, &column), (&own, &row)))?;
     /// # Ok(())
     /// # }
     /// ```
     pub fn put_layout(
         &mut self,
         rank: u32,
-        first: usize,
-        to: &Layout<T>,
-        data: &'b [T],
-        from: &Layout<T>,
+        (first, to): (usize, &Layout<T>),
+        (data, from): (&'b [T], &Layout<T>),
     ) -> Result<()> {
         self.start(PUT, rank, first, to.count(), |call, access, place| {
             let data = from.send_from(data)?;
@@ -58,10 +56,8 @@ impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
     pub fn get_layout(
         &mut self,
         rank: u32,
-        first: usize,
-        from: &Layout<T>,
-        data: &'b mut [T],
-        to: &Layout<T>,
+        (first, from): (usize, &Layout<T>),
+        (data, to): (&'b mut [T], &Layout<T>),
     ) -> Result<()> {
         self.start(GET, rank, first, from.count(), |call, access, place| {
             let data = to.receive_into(data)?;
@@ -76,8 +72,7 @@ impl<'b, T: Element, M: ThreadUse> Epoch<'_, '_, 'b, T, M> {
         &mut self,
         rank: u32,
         (first, to): (usize, &Layout<T>),
-        data: &'b [T],
-        from: &Layout<T>,
+        (data, from): (&'b [T], &Layout<T>),
         operation: Operation,
     ) -> Result<()> {
         self.start(ACCUMULATE, rank, first, to.count(), |call, access, place| {

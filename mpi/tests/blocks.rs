@@ -186,7 +186,18 @@ fn results_are_stored_into_slices(world: &World) -> mpi::Result<()> {
     let mut received = vec![0; wide];
     world.all_to_all_varying_into(&to_each, &mut received, &vec![1; wide], &vec![1; wide])?;
     assert_eq!(received, from_each);
-    assert_eq!(class(world.all_gather_into(&[0u8], &mut vec![0; wide + 1])), "MPI_ERR_COUNT");
+    // A slice of another length is refused in the process that has it; here in all.
+    let (mut long, ones) = (vec![0; total + wide + 1], vec![1; wide]);
+    assert_eq!(class(world.all_gather_into(&[0], &mut long)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.gather_into(&[0], &mut long, root)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.reduce_into(&[0], &mut long, Operation::Sum, root)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.scan_into(&[0], &mut long, Operation::Sum)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.reduce_scatter_into(&all, &mut long, Operation::Sum)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.all_to_all_into(&to_each, &mut long)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.all_gather_varying_into(&own, &mut long, &counts)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.gather_varying_into(&own, &mut long, &counts, root)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.scatter_varying_into(&at_root, &mut long, &counts, root)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.all_to_all_varying_into(&to_each, &mut long, &ones, &ones)), "MPI_ERR_COUNT");
     assert_eq!(class(world.gather_into(&[0u8], &mut [], size)), "MPI_ERR_ROOT");
     assert_eq!(class(world.scan_in_place(&mut [0.5f32], Operation::BitOr)), "MPI_ERR_OP");
     if size > 1 {

@@ -82,7 +82,10 @@ fn accesses_are_waited_for_later(world: &World) -> mpi::Result<()> {
     let (rank, size) = (u64::from(world.rank()), u64::from(world.size()));
     let file = world.open(name(world, "started")?, NEW)?;
     let writing = file.start_write_at(8 * rank, vec![rank])?;
-    assert!(writing.is_complete()?);
+    let never = world.process(world.rank()).start_receive::<u8>(1, 0)?;
+    assert!(writing.is_complete()? && mpi::test_all(&[&writing])?);
+    assert_eq!(mpi::wait_any(&[&never, &writing])?, Some(1), "with operations of other kinds");
+    assert!(never.cancel()?.is_none());
     assert_eq!(writing.wait()?, (vec![rank], 1));
     world.barrier()?;
     let (all, count) = file.start_read(vec![0u64; size as usize + 2])?.wait()?;
@@ -301,4 +304,39 @@ fn a_panic_of_a_representation_ends_the_job(world: &World) -> mpi::Result<()> {
         assert!(loaded.is_err(), "the job has ended");
     }
     world.barrier()
+}
+
+/// A representation that reports another length of its elements in every call but the first one.
+struct Inconsistent(std::sync::atomic::AtomicUsize);
+
+impl DataRepresentation for &'static Inconsistent {
+    fn stored_bytes(&self, _: &Datatype) -> usize {
+        // Relaxed: one thread uses it.
+        if self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 { 8 } else { 1 }
+    }
+
+    fn load(&self, _: &Datatype, stored: &[u8], element: &mut [u8]) -> mpi::Result<()> {
+        element.copy_from_slice(stored);
+        Ok(())
+    }
+
+    fn store(&self, _: &Datatype, element: &[u8], stored: &mut [u8]) -> mpi::Result<()> {
+        stored.copy_from_slice(element);
+        Ok(())
+    }
+}
+
+#[mpi::test(ranks = 1)]
+fn an_access_stores_no_more_than_its_room_whatever_a_representation_reports(world: &World) -> mpi::Result<()> {
+    static INCONSISTENT: Inconsistent = Inconsistent(std::sync::atomic::AtomicUsize::new(1));
+    world.register_representation("inconsistent", &INCONSISTENT)?;
+    let file = world.open(name(world, "inconsistent")?, NEW)?;
+    file.write_at(0, &[1u8; 64])?;
+    file.set_view_as(0, &Layout::<u8>::contiguous(1)?, "inconsistent", &Hints::new())?;
+    let mut memory = [7u8; 64];
+    INCONSISTENT.0.store(0, std::sync::atomic::Ordering::Relaxed);
+    let count = file.read_at(0, &mut memory[..4])?;
+    assert!(count <= 4, "{count} elements");
+    assert!(memory[..4] == [1; 4] && memory[4..] == [7; 60], "{memory:?}");
+    file.close()
 }

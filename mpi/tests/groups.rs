@@ -110,6 +110,8 @@ fn groups_of_a_session_are_connected(world: &World) -> mpi::Result<()> {
     let none = all.include(&[])?;
     assert_eq!(class(session.connect(own, (&none, 0), "org.example.none")), "MPI_ERR_GROUP");
     assert_eq!(class(session.connect((own.0, size), other, "org.example.leader")), "MPI_ERR_RANK", "in all processes");
+    assert_eq!(class(session.connect(own, (other.0, size), "org.example.remote")), "MPI_ERR_RANK", "in all processes");
+    assert_eq!(class(session.connect((&all, 0), (&all, 0), "org.example.common")), "MPI_ERR_GROUP");
     world.barrier()
 }
 

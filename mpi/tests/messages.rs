@@ -19,6 +19,10 @@ fn a_matched_message_is_received_once(world: &World) -> mpi::Result<()> {
             (0..5).map(|number| next.start_send(vec![number as u32; length], number)).collect::<mpi::Result<_>>()?;
         let first = world.any().matched_probe(0)?;
         assert_eq!((first.source(), first.tag(), first.bytes()), ((rank + size - 1) % size, 0, 4 * length));
+        assert_eq!(first.properties::<u16>()?.count, 2 * length);
+        if length % 2 == 1 {
+            assert_eq!(class(first.properties::<u64>()), "MPI_ERR_TYPE");
+        }
         let second = previous.matched_probe(1)?;
         // The messages are not where another probe finds them.
         assert!(previous.try_matched_probe(0)?.is_none() && previous.try_probe::<u32>(1)?.is_none());
@@ -73,6 +77,24 @@ fn a_matched_message_that_is_not_received_goes_back(world: &World) -> mpi::Resul
     std::mem::forget(previous.matched_probe(1)?);
     next.send(&[2u8], 1)?;
     assert_eq!(previous.receive::<u8>(1)?.0, [2]);
+    Ok(())
+}
+
+#[mpi::test(ranks = 1)]
+fn a_message_that_goes_back_is_not_timed_twice(world: &World) -> mpi::Result<()> {
+    use mpi::tool::{self, PvarClass};
+
+    let variables = tool::open().expect("nothing in the way");
+    let timer = variables.find_pvar("p2p_time_unexpected", PvarClass::Timer).expect("it exists");
+    let timer = variables.watch(timer, Some(world.handle())).expect("it exists for the world");
+    let (me, before) = (world.process(0), std::time::Instant::now());
+    me.send(&[1u8], 0)?;
+    while me.try_probe::<u8>(0)?.is_none() {}
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    drop(me.matched_probe(0)?);
+    me.receive::<u8>(0)?;
+    let waited = timer.read().expect("a timer").as_f64().expect("a number");
+    assert!((0.02..before.elapsed().as_secs_f64()).contains(&waited), "{waited} seconds");
     Ok(())
 }
 
@@ -341,6 +363,8 @@ fn layouts_select_the_elements_of_messages_that_own_their_data(world: &World) ->
     assert_eq!(class(next.persistent_receive_layout(vec![0; 3], &layout, 0)), "MPI_ERR_BUFFER");
     let twice = mpi::Layout::<u8>::indexed(&[(0, 2), (1, 2)])?;
     assert_eq!(class(next.start_receive_layout(vec![0; 9], &twice, 0)), "MPI_ERR_BUFFER");
+    let pairs = mpi::Layout::<u8>::indexed(&[(3, 2), (6, 2), (7, 2), (10, 2)])?;
+    assert_eq!(class(next.start_receive_layout(vec![0; 12], &pairs, 0)), "MPI_ERR_BUFFER");
     assert_eq!(class(next.start_send_layout(vec![0; 9], &layout, -1)), "MPI_ERR_TAG");
     assert_eq!(class(world.any().persistent_send_layout(vec![0; 9], &layout, 0)), "MPI_ERR_RANK");
     // A receive that is cancelled or forgotten, and a send that is dropped, own their data.

@@ -92,14 +92,14 @@ fn operations_reach_the_elements_of_a_layout(world: &World) -> mpi::Result<()> {
         let data: Vec<i32> = (0..9).map(|at| 100 * rank as i32 + at).collect();
         matrix.epoch(|epoch| {
             for to in 0..size as u32 {
-                epoch.put_layout(to, rank, &column, &data, &every_other)?;
+                epoch.put_layout(to, (rank, &column), (&data, &every_other))?;
             }
             Ok(())
         })?;
         let ones = [1; 5];
         matrix.epoch(|epoch| {
             (0..size as u32)
-                .try_for_each(|to| epoch.accumulate_layout(to, (rank, &column), &ones, &side_by_side, Operation::Sum))
+                .try_for_each(|to| epoch.accumulate_layout(to, (rank, &column), (&ones, &side_by_side), Operation::Sum))
         })?;
         let mut own = vec![0; cells];
         matrix.read(0, &mut own)?;
@@ -108,7 +108,7 @@ fn operations_reach_the_elements_of_a_layout(world: &World) -> mpi::Result<()> {
         assert_eq!(own, expected);
         let mut got = [0; 9];
         let last = size as u32 - 1;
-        matrix.epoch(|epoch| epoch.get_layout(last, rank, &column, &mut got, &every_other))?;
+        matrix.epoch(|epoch| epoch.get_layout(last, (rank, &column), (&mut got, &every_other)))?;
         assert_eq!(got, [1, 0, 3, 0, 5, 0, 7, 0, 9].map(|it| if it == 0 { 0 } else { it + 100 * rank as i32 }));
 
         // Each process draws a number for each row of the first column of the last process.
@@ -132,18 +132,30 @@ fn operations_reach_the_elements_of_a_layout(world: &World) -> mpi::Result<()> {
         });
         assert_eq!(class(unequal), "MPI_ERR_COUNT");
 
-        let short = matrix.epoch(|epoch| epoch.put_layout(0, 0, &column, &data[..3], &every_other));
+        let short = matrix.epoch(|epoch| epoch.put_layout(0, (0, &column), (&data[..3], &every_other)));
         assert_eq!(class(short), "MPI_ERR_BUFFER");
-        let unequal = matrix.epoch(|epoch| epoch.put_layout(0, 0, &column, &data, &fewer));
+        let unequal = matrix.epoch(|epoch| epoch.put_layout(0, (0, &column), (&data, &fewer)));
         assert_eq!(class(unequal), "MPI_ERR_COUNT");
-        let outside = matrix.epoch(|epoch| epoch.put_layout(0, size, &column, &data, &side_by_side));
+        let outside = matrix.epoch(|epoch| epoch.put_layout(0, (size, &column), (&data, &side_by_side)));
         assert_eq!(class(outside), "MPI_ERR_RMA_RANGE");
         let mut room = [0; 5];
-        let no_rank = matrix.epoch(|epoch| epoch.get_layout(last + 1, 0, &column, &mut room, &side_by_side));
+        let no_rank = matrix.epoch(|epoch| epoch.get_layout(last + 1, (0, &column), (&mut room, &side_by_side)));
         assert_eq!(class(no_rank), "MPI_ERR_RANK");
         let twice = Layout::indexed(&[(0, 2), (1, 2)])?;
-        let overlap = matrix.epoch(|epoch| epoch.put_layout(0, 0, &twice, &data, &fewer));
+        let overlap = matrix.epoch(|epoch| epoch.put_layout(0, (0, &twice), (&data, &fewer)));
         assert_eq!(class(overlap), "MPI_ERR_TYPE");
+        let short =
+            matrix.epoch(|epoch| epoch.accumulate_layout(0, (0, &column), (&data[..3], &every_other), Operation::Sum));
+        assert_eq!(class(short), "MPI_ERR_BUFFER");
+        let mut little = [0; 4];
+        let short = matrix.epoch(|epoch| epoch.get_layout(0, (0, &column), (&mut little, &every_other)));
+        assert_eq!(class(short), "MPI_ERR_BUFFER");
+        let (mut room, end) = ([0; 5], (size, &column));
+        let outside = matrix.epoch(|epoch| {
+            let (data, into) = ((&three[..], &side_by_side), (&mut room[..], &side_by_side));
+            epoch.fetch_layout(0, end, data, into, Operation::Sum)
+        });
+        assert_eq!(class(outside), "MPI_ERR_RMA_RANGE");
     }
     Ok(())
 }

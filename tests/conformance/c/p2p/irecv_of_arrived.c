@@ -8,7 +8,7 @@ static void send(int data, int tag, MPI_Comm comm)
     ok(MPI_Send(&data, 1, MPI_INT, 0, tag, comm));
 }
 
-/* Makes the process know the sender's ring. */
+/* A poll finds the sender's ring; before, no receive takes a message from it at once. */
 static void connect(MPI_Comm comm)
 {
     int data = -1;
