@@ -85,7 +85,9 @@ impl Launcher {
         }
         command.env("MPIEXEC_TIMEOUT", seconds.to_string()).env(VARIABLE, test).stdin(Stdio::null());
         command.arg(program).args([test, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"]);
-        let output = command.output().unwrap_or_else(|error| panic!("{}: {error}", self.program.display()));
+        let output = command
+            .output()
+            .unwrap_or_else(|error| panic!("cannot start the launcher {}: {error}", self.program.display()));
         if !output.status.success() {
             panic!(
                 "the test failed on {} ({})\n{}{}",
