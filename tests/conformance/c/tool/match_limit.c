@@ -1,6 +1,6 @@
 /* A queue is searched item by item until a search looks at more items than the control variable allows; from then on it
- * is hashed, and the number of search steps agrees. Messages are received in the standard's order at any limit, also when
- * it is set while messages wait. */
+ * is hashed, and the number of search steps agrees. Messages are received in the standard's order at any limit, also
+ * when it is set while messages wait. */
 #include "tool.h"
 
 enum { MOST = 40 };
