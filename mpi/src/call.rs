@@ -114,7 +114,7 @@ pub(crate) fn of_rust(error: Error, name: &'static str) -> Error {
 
 /// The error with advice that names functions of this crate, instead of the class's advice, which names those of C.
 #[cold]
-fn for_rust(error: Error) -> Error {
+pub(crate) fn for_rust(error: Error) -> Error {
     // Advice on the buffers of buffered sends, which the engine gives.
     if error.class() == MPI_ERR_BUFFER
         && error.advice().is_some_and(|advice| ATTACH.iter().any(|word| advice.contains(word)))

@@ -1,7 +1,7 @@
 //! MPI for Rust programs: start, messages, collectives, variables, without a line of unsafe code.
 //!
 //! - [`init`] gives the [`World`]; when it goes out of scope, MPI is finalized. [`run`] does both, and turns an error
-//!   into a report that ends the job.
+//!   into a report that ends the job. [`init_multiple`] and [`run_multiple`]: for programs with threads.
 //! - [`Communicator`]: processes that send messages to each other and call collectives together. The world is one;
 //!   it makes others of all or of some processes.
 //! - [`Peer`]: messages to and from one process of a communicator, or from any. [`Sending`] and [`Receiving`]: those under
@@ -138,4 +138,4 @@ pub use shared_window::{SharedAtomics, SharedWindow};
 pub use started::{Collective, Repeated, Started};
 pub use threads::{Multiple, Single, ThreadUse};
 pub use window::{Epoch, Window};
-pub use world::{World, init, init_multiple, run};
+pub use world::{World, init, init_multiple, run, run_multiple};

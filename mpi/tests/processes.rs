@@ -310,3 +310,9 @@ fn an_error_on_one_process_fails_the_test(world: &World) -> mpi::Result<()> {
     }
     world.barrier()
 }
+
+#[mpi::test(ranks = 2, seconds = 60)]
+#[should_panic(expected = "Communicator::size")]
+fn the_advice_for_an_error_of_a_group_is_for_rust(world: &World) -> mpi::Result<()> {
+    world.group().include(&[2]).map(drop)
+}
