@@ -3,7 +3,11 @@
 //! Invariant: the table contains each class of the ABI once, in ascending order.
 //! Not here: the error of one call ([`crate::Error`]).
 
+use std::fmt;
+
 use mpi_core::abi::*;
+
+use crate::ErrorClass;
 
 /// The official name of a class (`"MPI_ERR_RANK"`), or `None` if the ABI has no such class.
 #[inline]
@@ -179,6 +183,16 @@ table! {
     MPI_T_ERR_PVAR_NO_ATOMIC: "the performance variable cannot be read and reset in one step",
 }
 
+/// The official name; of a class that the program added, its number.
+impl fmt::Display for ErrorClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match name(self.number()) {
+            Some(name) => f.pad(name),
+            None => write!(f, "error class {}", self.number()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,11 +200,13 @@ mod tests {
     #[test]
     fn every_class_is_in_the_enum() {
         for (class, name) in all().filter(|(class, _)| *class != MPI_SUCCESS && *class != MPI_ERR_LASTCODE) {
-            let kind = crate::ErrorClass::of(class);
-            assert!(!matches!(kind, crate::ErrorClass::Added(_)), "{name}");
+            let kind = ErrorClass::of(class);
+            assert!(!matches!(kind, ErrorClass::Added(_)), "{name}");
             assert_eq!(kind.number(), class, "{name}");
+            assert_eq!(kind.to_string(), name);
         }
-        assert_eq!(crate::ErrorClass::of(1 << 20), crate::ErrorClass::Added(1 << 20));
+        assert_eq!(ErrorClass::of(1 << 20), ErrorClass::Added(1 << 20));
+        assert_eq!(ErrorClass::Added(1 << 20).to_string(), "error class 1048576");
     }
 
     #[test]

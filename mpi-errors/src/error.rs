@@ -76,6 +76,18 @@ impl Error {
         self
     }
 
+    /// Gives arguments other names, for an interface whose parameters are called differently: pairs of the name that an
+    /// argument has and the name that it gets.
+    #[cold]
+    pub fn rename_arguments(mut self, names: &[(&'static str, &'static str)]) -> Error {
+        for (name, _) in &mut self.inner.arguments {
+            if let Some((_, other)) = names.iter().find(|(from, _)| from == name) {
+                *name = other;
+            }
+        }
+        self
+    }
+
     /// Says which element of a list the failing argument is; the first is 0.
     #[cold]
     pub fn in_element(mut self, index: usize) -> Error {
@@ -225,6 +237,13 @@ impl fmt::Debug for Error {
 mod tests {
     use super::*;
     use mpi_core::abi;
+
+    #[test]
+    fn arguments_get_other_names() {
+        let error = Error::new(abi::MPI_ERR_ARG, "a rule").arg("disp", &1).arg("size", &2);
+        let error = error.rename_arguments(&[("count", "length"), ("disp", "first")]);
+        assert_eq!(error.to_string(), "argument first is 1 and argument size is 2, but a rule");
+    }
 
     #[test]
     fn a_result_without_value_is_one_word() {

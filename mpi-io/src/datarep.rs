@@ -136,8 +136,7 @@ impl Representations {
         match self.registered.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
             Some(registered) => Ok(Representation::Registered(registered.clone())),
             None => {
-                let rule =
-                    "it is \"native\", \"internal\", \"external32\" or a name that MPI_Register_datarep was given";
+                let rule = "it is \"native\", \"internal\", \"external32\" or a name that the program has registered";
                 Err(Error::new(MPI_ERR_UNSUPPORTED_DATAREP, rule).arg("datarep", &format_args!("{name:?}")))
             }
         }

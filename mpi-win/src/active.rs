@@ -27,6 +27,7 @@ impl OneSided {
     pub fn post(&self, win: &Win, group: &Group, assert: i32) -> Result<()> {
         let origins = win.ranks_of(group)?;
         check_assertion("MPI_Win_post", assert, OF_POST, "MPI_MODE_NOCHECK, _NOSTORE and _NOPUT")?;
+        win.check_operable()?;
         {
             let guard = &mut self.engine.lock();
             win.check_fenced(guard)?;
@@ -58,6 +59,7 @@ impl OneSided {
     pub fn start(&self, win: &Win, group: &Group, assert: i32) -> Result<()> {
         let targets = win.ranks_of(group)?;
         check_assertion("MPI_Win_start", assert, MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK")?;
+        win.check_operable()?;
         {
             let guard = &mut self.engine.lock();
             win.check_fenced(guard)?;

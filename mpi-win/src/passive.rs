@@ -131,6 +131,7 @@ impl OneSided {
 
     /// Begins an epoch of locks. One between fences without operations ends.
     fn begin_locks(&self, win: &Win) -> Result<()> {
+        win.check_operable()?;
         let guard = &mut self.engine.lock();
         win.check_fenced(guard)?;
         let epoch = win.epoch.get_mut(guard);

@@ -181,14 +181,14 @@ impl Kind {
                 check_lengths("send_counts", sends, size, "process")?;
                 check_lengths("receive_counts", receives, size, "process")?;
                 check_sum("data.len()", length, sends)?;
-                check_own("send_counts", sends[rank], receives[rank])?;
+                check_to_itself("elements", sends[rank], receives[rank])?;
                 (Blocks::Each(sends.clone()), (Blocks::Each(receives.clone()), sum(receives)))
             }
             Kind::AllToAllBlocks(sends, receives) => {
                 check_lengths("sends", sends, size, "process")?;
                 check_lengths("receives", receives, size, "process")?;
                 let bytes = |block: &Placed| block.count.saturating_mul(block.datatype.size()) as usize;
-                check_own("bytes of sends", bytes(&sends[rank]), bytes(&receives[rank]))?;
+                check_to_itself("bytes", bytes(&sends[rank]), bytes(&receives[rank]))?;
                 (Blocks::Placed(sends.clone()), (Blocks::Placed(receives.clone()), 0))
             }
             Kind::NeighborAllGather => {
@@ -268,4 +268,13 @@ pub(crate) fn check_own(name: &'static str, length: usize, expected: usize) -> R
     }
     let rule = format!("the count of this process is {expected}");
     Err(Error::new(MPI_ERR_COUNT, rule).arg(name, &length))
+}
+
+/// What a process sends to itself is what it receives from itself.
+fn check_to_itself(unit: &'static str, sent: usize, received: usize) -> Result<()> {
+    if sent == received {
+        return Ok(());
+    }
+    let rule = format!("this process sends {sent} {unit} to itself and receives {received} from itself");
+    Err(Error::new(MPI_ERR_COUNT, rule))
 }

@@ -78,16 +78,43 @@ impl Call {
             let _guard = self.process.engine.lock();
             self.process.recorder.refused(self.name.function);
         }
-        for_rust(error.call(self.name.rust))
+        for_rust(of_rust(error, self.name.rust))
     }
 }
 
 /// The functions of C that attach a buffer, in the engine's advice.
 const ATTACH: [&str; 2] = ["MPI_Buffer_attach", "_attach_buffer"];
 
+/// Arguments of functions of C, which the engine names, and what they are called in this crate.
+const ARGUMENTS: [(&str, &str); 17] = [
+    ("amode", "access"),
+    ("array_of_blocklengths", "blocks"),
+    ("array_of_sizes", "sizes"),
+    ("array_of_starts", "starts"),
+    ("array_of_subsizes", "subsizes"),
+    ("blocklength", "length"),
+    ("datarep", "representation"),
+    ("direction", "dimension"),
+    ("disp", "displacement"),
+    ("edges", "neighbors"),
+    ("fh", "self"),
+    ("filename", "path"),
+    ("filetype", "layout"),
+    ("op", "operation"),
+    ("target_count", "count"),
+    ("target_disp", "first"),
+    ("target_rank", "rank"),
+];
+
+/// The error of a function of this crate, which its caller has not named yet: arguments have the names of this crate.
+#[cold]
+pub(crate) fn of_rust(error: Error, name: &'static str) -> Error {
+    error.rename_arguments(&ARGUMENTS).call(name)
+}
+
 /// The error with advice that names functions of this crate, instead of the class's advice, which names those of C.
 #[cold]
-fn for_rust(error: Error) -> Error {
+pub(crate) fn for_rust(error: Error) -> Error {
     // Advice on the buffers of buffered sends, which the engine gives.
     if error.class() == MPI_ERR_BUFFER
         && error.advice().is_some_and(|advice| ATTACH.iter().any(|word| advice.contains(word)))
@@ -118,6 +145,16 @@ fn for_rust(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_have_the_names_of_this_crate() {
+        let error = crate::Layout::<u8>::subarray(&[4, 4], &[2, 3], &[1, 2]).expect_err("it reaches out of the array");
+        let text = "Layout::subarray: argument starts is 2 in dimension 1, but 3 of 4 elements start at 0 to 1";
+        assert_eq!(error.to_string(), text);
+        let error = crate::balance(7, &mut [2, 0]).expect_err("2 does not divide 7");
+        assert!(error.to_string().starts_with("mpi::balance: argument processes is 7, but "), "{error}");
+        assert!(ARGUMENTS.is_sorted());
+    }
 
     #[test]
     fn advice_for_rust_names_no_function_of_c() {

@@ -3,20 +3,14 @@
 //! Invariant: lengths and roots are checked before the collective starts, as far as one process can see them.
 //! Not here: the algorithms (mpi-coll).
 
-use std::borrow::Cow;
-
 use mpi_coll::{Op, Reduction};
-use mpi_core::abi::{
-    MPI_BAND, MPI_BOR, MPI_BXOR, MPI_ERR_COUNT, MPI_ERR_OP, MPI_ERR_ROOT, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MAX,
-    MPI_MIN, MPI_PROD, MPI_SUM,
-};
+use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_ROOT};
 use mpi_core::functions;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 
 use crate::call::CallName;
-use crate::communicator::EndOnPanic;
 use crate::threads::ThreadUse;
-use crate::{Communicator, Error, Result};
+use crate::{Combine, Communicator, Error, Result};
 
 const BARRIER: CallName = CallName::new("Communicator::barrier", functions::MPI_BARRIER);
 const BROADCAST: CallName = CallName::new("Communicator::broadcast", functions::MPI_BCAST);
@@ -28,54 +22,6 @@ const GATHER: CallName = CallName::new("Communicator::gather", functions::MPI_GA
 const SCATTER: CallName = CallName::new("Communicator::scatter", functions::MPI_SCATTER);
 const ALL_TO_ALL: CallName = CallName::new("Communicator::all_to_all", functions::MPI_ALLTOALL);
 const ALL_GATHER: CallName = CallName::new("Communicator::all_gather", functions::MPI_ALLGATHER);
-
-/// The operation of a reduction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    /// The sum.
-    Sum,
-    /// The product.
-    Product,
-    /// The largest.
-    Max,
-    /// The smallest.
-    Min,
-    /// Bits set in all; whole numbers only.
-    BitAnd,
-    /// Bits set in any; whole numbers only.
-    BitOr,
-    /// Bits set in an odd number; whole numbers only.
-    BitXor,
-    /// One if none is zero; whole numbers only.
-    And,
-    /// One if any is not zero; whole numbers only.
-    Or,
-    /// One if an odd number is not zero; whole numbers only.
-    Xor,
-}
-
-impl Operation {
-    /// The handle word.
-    pub(crate) fn handle(self) -> usize {
-        match self {
-            Operation::Sum => MPI_SUM,
-            Operation::Product => MPI_PROD,
-            Operation::Max => MPI_MAX,
-            Operation::Min => MPI_MIN,
-            Operation::BitAnd => MPI_BAND,
-            Operation::BitOr => MPI_BOR,
-            Operation::BitXor => MPI_BXOR,
-            Operation::And => MPI_LAND,
-            Operation::Or => MPI_LOR,
-            Operation::Xor => MPI_LXOR,
-        }
-    }
-
-    fn op(self) -> Result<&'static Op> {
-        let op = Op::predefined(self.handle());
-        op.ok_or_else(|| Error::new(MPI_ERR_OP, "the operation is not in this build"))
-    }
-}
 
 impl<M: ThreadUse> Communicator<'_, M> {
     /// Waits until all processes have called it.
@@ -97,14 +43,14 @@ impl<M: ThreadUse> Communicator<'_, M> {
 
     /// Combines `data` of all processes element by element, for all processes. It must be equally long in all of them: if
     /// it is not, some may wait for ever (`coll_check` finds it). Errors: `MPI_ERR_COUNT` when the slices differ in length; `MPI_ERR_OP` when the operation is not defined on the type.
-    pub fn all_reduce<T: Element>(&self, data: &[T], into: &mut [T], operation: Operation) -> Result<()> {
-        self.all_reduce_as(ALL_REDUCE, data, into, || operation.op().map(Cow::Borrowed))
+    pub fn all_reduce<T: Element>(&self, data: &[T], into: &mut [T], combine: impl Into<Combine<T>>) -> Result<()> {
+        self.all_reduce_as(ALL_REDUCE, data, into, combine.into())
     }
 
     /// Combines one value of each process, for all processes. Errors: as [`Communicator::all_reduce`].
-    pub fn all_reduce_one<T: Element>(&self, value: T, operation: Operation) -> Result<T> {
+    pub fn all_reduce_one<T: Element>(&self, value: T, combine: impl Into<Combine<T>>) -> Result<T> {
         let mut result = [value];
-        self.all_reduce_as(ALL_REDUCE_ONE, &[value], &mut result, || operation.op().map(Cow::Borrowed))?;
+        self.all_reduce_as(ALL_REDUCE_ONE, &[value], &mut result, combine.into())?;
         Ok(result[0])
     }
 
@@ -126,22 +72,21 @@ impl<M: ThreadUse> Communicator<'_, M> {
         into: &mut [T],
         combine: impl Fn(T, T) -> T + Send + Sync + 'static,
     ) -> Result<()> {
-        let process = self.process;
-        let combine = move |lower, higher| {
-            let end_on_panic = EndOnPanic(process);
-            let combined = combine(lower, higher);
-            drop(end_on_panic);
-            combined
-        };
-        self.all_reduce_as(ALL_REDUCE_WITH, data, into, || Ok(Cow::Owned(Op::of_elements(combine))))
+        self.all_reduce_as(ALL_REDUCE_WITH, data, into, Combine::by(combine))
     }
 
     /// Combines `data` of all processes element by element, for the root; `None` in all others. Errors: `MPI_ERR_ROOT`;
     /// `MPI_ERR_OP` when the operation is not defined on the type.
-    pub fn reduce<T: Element + Default>(&self, data: &[T], operation: Operation, root: u32) -> Result<Option<Vec<T>>> {
+    pub fn reduce<T: Element + Default>(
+        &self,
+        data: &[T],
+        combine: impl Into<Combine<T>>,
+        root: u32,
+    ) -> Result<Option<Vec<T>>> {
         self.call(REDUCE, |call| {
             let rank = self.check_root(root)?;
-            let what = reduction::<T>(operation.op()?, data.len())?;
+            let op = combine.into().op(call.process)?;
+            let what = reduction::<T>(&op, data.len());
             drop(call.enter(rank, 0, what.count));
             self.for_root(root, data.len(), |receive| {
                 call.process.coll.reduce(&self.comm, Some(SendBuf::from_slice(data)), receive, &what, root)
@@ -207,21 +152,15 @@ impl<M: ThreadUse> Communicator<'_, M> {
         })
     }
 
-    fn all_reduce_as<T: Element>(
-        &self,
-        name: CallName,
-        data: &[T],
-        into: &mut [T],
-        op: impl FnOnce() -> Result<Cow<'static, Op>>,
-    ) -> Result<()> {
+    fn all_reduce_as<T: Element>(&self, name: CallName, data: &[T], into: &mut [T], combine: Combine<T>) -> Result<()> {
         self.call(name, |call| {
             if data.len() != into.len() {
                 let other = mpi_errors::counted(into.len(), "element");
                 let rule = format!("into has {other}; both slices must be equally long");
                 return Err(Error::new(MPI_ERR_COUNT, rule).arg("data.len()", &data.len()));
             }
-            let op = op()?;
-            let what = reduction::<T>(&op, data.len())?;
+            let op = combine.op(call.process)?;
+            let what = reduction::<T>(&op, data.len());
             drop(call.enter(-1, 0, what.count));
             let (send, receive) = (Some(SendBuf::from_slice(data)), RecvBuf::from_slice(into));
             call.process.coll.allreduce(&self.comm, send, receive, &what)
@@ -254,9 +193,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
     }
 }
 
-/// The reduction of `count` elements. Errors: `MPI_ERR_OP` when the operation is not defined on the type.
-fn reduction<T: Element>(op: &Op, count: usize) -> Result<Reduction<'_>> {
-    let what = Reduction { op, datatype: T::datatype(), handle: T::HANDLE, count: count as u64 };
-    op.on(what.datatype, what.handle)?;
-    Ok(what)
+/// The reduction of `count` elements.
+fn reduction<T: Element>(op: &Op, count: usize) -> Reduction<'_> {
+    Reduction { op, datatype: T::datatype(), handle: T::HANDLE, count: count as u64 }
 }

@@ -74,7 +74,10 @@ impl Access {
     }
 }
 
-/// An open file. Dropping it closes it, as [`File::close`] does, but reports no error. With a world of
+/// An open file. What a process writes, others may read once it has returned from the call and they have learned of that,
+/// by a message or a barrier; collective reads and writes do not wait for the other processes.
+///
+/// Dropping it closes it, as [`File::close`] does, but reports no error. With a world of
 /// [`Multiple`](crate::Multiple) any thread may use it at any time; calls at one file pointer take turns.
 ///
 /// ```no_run
@@ -202,7 +205,7 @@ impl<M: ThreadUse> File<'_, M> {
         self.call(SET_SIZE, 0, |file| file.set_size(byte_offset(bytes)))
     }
 
-    /// Writes the data of this process to the device. Errors: those of the system.
+    /// Writes the data of this process to the device; does not wait for the other processes. Errors: those of the system.
     pub fn sync(&self) -> Result<()> {
         self.call(SYNC, 0, mpi_io::File::sync)
     }

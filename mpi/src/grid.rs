@@ -10,7 +10,7 @@ use mpi_comm::topology::{Cartesian, Dimension, dims_create};
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_DIMS, MPI_ERR_INTERN};
 use mpi_core::{Handle, functions};
 
-use crate::call::CallName;
+use crate::call::{CallName, of_rust};
 use crate::{Communicator, Error, Result, Single, ThreadUse};
 
 const GRID: CallName = CallName::new("Communicator::grid", functions::MPI_CART_CREATE);
@@ -43,7 +43,8 @@ pub fn balance(processes: u32, dims: &mut [u32]) -> Result<()> {
         i32::try_from(number).map_err(|_| Error::new(MPI_ERR_DIMS, "a grid has 2^31 - 1 processes at most"))
     };
     let mut found: Vec<i32> = dims.iter().map(|dim| word(*dim)).collect::<Result<_>>()?;
-    dims_create(word(processes)?, &mut found).map_err(|error| error.call("mpi::balance"))?;
+    dims_create(word(processes)?, &mut found)
+        .map_err(|error| error.rename_arguments(&[("nnodes", "processes")]).call("mpi::balance"))?;
     dims.iter_mut().zip(found).for_each(|(dim, found)| *dim = found as u32);
     Ok(())
 }
@@ -115,7 +116,7 @@ impl<'c, M: ThreadUse> Grid<'c, M> {
     /// periodic. Errors: `MPI_ERR_DIMS`.
     pub fn shift(&self, dimension: usize, steps: i32) -> Result<(Option<u32>, Option<u32>)> {
         let direction = i32::try_from(dimension).unwrap_or(-1);
-        self.cartesian()?.shift(self.rank(), direction, steps).map_err(|error| error.call("Grid::shift"))
+        self.cartesian()?.shift(self.rank(), direction, steps).map_err(|error| of_rust(error, "Grid::shift"))
     }
 
     /// The part of the grid with this process's coordinates in the dimensions that do not remain: a row, a plane. All

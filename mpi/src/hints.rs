@@ -48,8 +48,11 @@ impl Hints {
     /// for a text with a NUL.
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         let refused = |class, rule: String, name, text: &str| {
-            let shown = text.chars().take(40).collect::<String>();
-            Err(Error::new(class, rule).arg(name, &format_args!("{shown:?}")).call("Hints::set"))
+            let shown = match text.char_indices().nth(40) {
+                Some((end, _)) => format!("{:?}... ({} bytes)", &text[..end], text.len()),
+                None => format!("{text:?}"),
+            };
+            Err(Error::new(class, rule).arg(name, &shown).call("Hints::set"))
         };
         if !Info::is_key(key) || key.contains('\0') {
             let rule = format!("a key has 1 to {} bytes, and no NUL", MPI_MAX_INFO_KEY - 1);

@@ -85,7 +85,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
             self.process(leader).destination(0)?;
             drop(call.enter(leader as i32, tag, 0));
             let made = call.process.intercomm_create(self.handle(), leader, || {
-                let rule = "the leader passes the leader of the other group";
+                let rule = "this process is the leader, which has to pass the leader of the other group";
                 let other = other.ok_or_else(|| Error::new(MPI_ERR_COMM, rule).arg("other", &"None"))?;
                 Ok((other.comm.handle(), other.destination(tag)? as u32, tag))
             })?;

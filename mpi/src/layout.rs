@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use mpi_core::abi::{MPI_ERR_BUFFER, MPI_ORDER_C};
 use mpi_datatype::{Datatype, Element, Form, RecvBuf, SendBuf, Subarray};
 
+use crate::call::of_rust;
 use crate::{Error, Result};
 
 /// Which elements of a slice a message holds, and in which order. Both sides of a message may have different layouts of
@@ -43,29 +44,36 @@ impl<T: Element> Layout<T> {
     /// `count` blocks of `length` elements, each `stride` elements behind the one before. Errors: `MPI_ERR_COUNT` and
     /// `MPI_ERR_ARG` for more than memory can hold.
     pub fn vector(count: usize, length: usize, stride: usize) -> Result<Layout<T>> {
-        let made = Datatype::vector(count as u64, length as u64, signed(stride)?, T::datatype(), Form::Large);
-        Ok(Layout::of(made?))
+        Layout::make("Layout::vector", || {
+            Datatype::vector(count as u64, length as u64, signed(stride)?, T::datatype(), Form::Large)
+        })
     }
 
     /// `count` elements side by side. Errors: as [`Layout::vector`].
     pub fn contiguous(count: usize) -> Result<Layout<T>> {
-        Layout::vector(1, count, count)
+        Layout::make("Layout::contiguous", || {
+            Datatype::vector(1, count as u64, signed(count)?, T::datatype(), Form::Large)
+        })
     }
 
     /// Blocks of elements, each a start and a length, in this order. Errors: as [`Layout::vector`].
     pub fn indexed(blocks: &[(usize, usize)]) -> Result<Layout<T>> {
-        let starts = blocks.iter().map(|(start, _)| signed(*start)).collect::<Result<Vec<i64>>>()?;
-        let lengths = blocks.iter().map(|(_, length)| signed(*length)).collect::<Result<Vec<i64>>>()?;
-        Ok(Layout::of(Datatype::indexed(&lengths, &starts, T::datatype(), Form::Large)?))
+        Layout::make("Layout::indexed", || {
+            let starts = blocks.iter().map(|(start, _)| signed(*start)).collect::<Result<Vec<i64>>>()?;
+            let lengths = blocks.iter().map(|(_, length)| signed(*length)).collect::<Result<Vec<i64>>>()?;
+            Datatype::indexed(&lengths, &starts, T::datatype(), Form::Large)
+        })
     }
 
     /// The part of an array in row-major order that begins at `starts` and has `subsizes` elements in each dimension.
     /// Errors: as [`Layout::vector`], and for a part that reaches out of the array.
     pub fn subarray(sizes: &[usize], subsizes: &[usize], starts: &[usize]) -> Result<Layout<T>> {
-        let list = |values: &[usize]| values.iter().map(|value| signed(*value)).collect::<Result<Vec<i64>>>();
-        let (sizes, subsizes, starts) = (list(sizes)?, list(subsizes)?, list(starts)?);
-        let part = Subarray { sizes: &sizes, subsizes: &subsizes, starts: &starts, order: MPI_ORDER_C };
-        Ok(Layout::of(Datatype::subarray(&part, T::datatype(), Form::Large)?))
+        Layout::make("Layout::subarray", || {
+            let list = |values: &[usize]| values.iter().map(|value| signed(*value)).collect::<Result<Vec<i64>>>();
+            let (sizes, subsizes, starts) = (list(sizes)?, list(subsizes)?, list(starts)?);
+            let part = Subarray { sizes: &sizes, subsizes: &subsizes, starts: &starts, order: MPI_ORDER_C };
+            Datatype::subarray(&part, T::datatype(), Form::Large)
+        })
     }
 
     /// One element.
@@ -73,8 +81,9 @@ impl<T: Element> Layout<T> {
         Layout { datatype: T::datatype().clone(), elements: PhantomData }
     }
 
-    fn of(datatype: Datatype) -> Layout<T> {
-        Layout { datatype: datatype.committed(), elements: PhantomData }
+    fn make(name: &'static str, make: impl FnOnce() -> Result<Datatype>) -> Result<Layout<T>> {
+        let datatype = make().map_err(|error| of_rust(error, name))?.committed();
+        Ok(Layout { datatype, elements: PhantomData })
     }
 
     /// Number of elements in a message.

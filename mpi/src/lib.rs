@@ -1,7 +1,7 @@
 //! MPI for Rust programs: start, messages, collectives, variables, without a line of unsafe code.
 //!
 //! - [`init`] gives the [`World`]; when it goes out of scope, MPI is finalized. [`run`] does both, and turns an error
-//!   into a report that ends the job.
+//!   into a report that ends the job. [`init_multiple`] and [`run_multiple`]: for programs with threads.
 //! - [`Communicator`]: processes that send messages to each other and call collectives together. The world is one;
 //!   it makes others of all or of some processes.
 //! - [`Peer`]: messages to and from one process of a communicator, or from any. [`Sending`] and [`Receiving`]: those under
@@ -69,6 +69,7 @@ mod intercomm;
 mod into;
 mod layout;
 mod message;
+mod operation;
 mod peer;
 mod persistent;
 mod request;
@@ -89,7 +90,6 @@ mod world;
 
 pub use between::Part;
 pub use block::Block;
-pub use collective::Operation;
 pub use combine::Combine;
 pub use communicator::Communicator;
 pub use duplicating::Duplicating;
@@ -128,6 +128,7 @@ pub use layout::Layout;
 pub use message::Message;
 pub use mpi_datatype::Element;
 pub use mpi_errors::{Error, ErrorClass, Result};
+pub use operation::Operation;
 pub use peer::{ANY_TAG, Peer, Received};
 pub use persistent::Persistent;
 pub use request::{Request, test_all, test_any, test_some, wait_all, wait_any, wait_some};
@@ -139,4 +140,4 @@ pub use started::{Collective, Repeated, Started};
 pub use threads::{Multiple, Single, ThreadUse};
 pub use window::{Epoch, Window};
 pub use window_epochs::Lock;
-pub use world::{World, init, init_multiple, run};
+pub use world::{World, init, init_multiple, run, run_multiple};

@@ -68,8 +68,8 @@ impl Launcher {
         let found = FOUND.get_or_init(|| built().or_else(beside).or_else(in_path));
         let program = found.clone().unwrap_or_else(|| {
             panic!(
-                "no mpiexec for a test on several processes: build it with `cargo build -p mpi-launch`, put it into a \
-                 folder of PATH, or set MPIEXEC to it"
+                "no mpiexec for a test on several processes: put its folder into PATH, or set MPIEXEC to it; \
+                 `cargo build -p mpi-launch` in the folder of Ferrum MPI makes target/debug/mpiexec there"
             )
         });
         Launcher { program, options: Vec::new() }
@@ -85,7 +85,9 @@ impl Launcher {
         }
         command.env("MPIEXEC_TIMEOUT", seconds.to_string()).env(VARIABLE, test).stdin(Stdio::null());
         command.arg(program).args([test, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"]);
-        let output = command.output().unwrap_or_else(|error| panic!("{}: {error}", self.program.display()));
+        let output = command
+            .output()
+            .unwrap_or_else(|error| panic!("cannot start the launcher {}: {error}", self.program.display()));
         if !output.status.success() {
             panic!(
                 "the test failed on {} ({})\n{}{}",

@@ -11,7 +11,7 @@ use std::panic;
 use mpi_core::functions;
 use mpi_env::Route;
 
-use crate::call::CallName;
+use crate::call::{CallName, for_rust};
 use crate::communicator::EndOnPanic;
 use crate::threads::{Multiple, Single, ThreadUse};
 use crate::{Communicator, Result};
@@ -30,6 +30,9 @@ pub struct World<M: ThreadUse = Single> {
 
 /// Initializes MPI for use by this thread alone. Errors: `MPI_ERR_OTHER` when it was initialized before, or when the
 /// launcher's facts are not usable.
+///
+/// An error that leaves the function with the world in it, as by `?` in `main`, drops the world first. If only some
+/// processes have the error, the drop waits for the others, which wait for this one. [`run`] ends the job instead.
 pub fn init() -> Result<World<Single>> {
     init_as()
 }
@@ -45,13 +48,29 @@ pub fn run(work: impl FnOnce(&World) -> Result<()>) {
     run_in(work);
 }
 
+/// As [`run`], for use by all threads of the process.
+///
+/// ```
+/// mpi::run_multiple(|world| {
+///     std::thread::scope(|threads| {
+///         threads.spawn(|| world.process(world.rank()).send(&[1.5], 0));
+///         let (values, _) = world.process(world.rank()).receive::<f64>(0)?;
+///         assert_eq!(values, [1.5]);
+///         Ok(())
+///     })
+/// });
+/// ```
+pub fn run_multiple(work: impl FnOnce(&World<Multiple>) -> Result<()>) {
+    run_in(work);
+}
+
 /// [`run`] for any use of threads.
 pub(crate) fn run_in<M: ThreadUse>(work: impl FnOnce(&World<M>) -> Result<()>) {
     show_backtraces();
     match init_as::<M>() {
         Ok(world) => {
             if let Err(error) = work(&world) {
-                world.process.fatal(&error, Route::default());
+                world.process.fatal(&for_rust(error), Route::default());
             }
         }
         Err(error) => {

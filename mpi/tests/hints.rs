@@ -20,6 +20,8 @@ fn communicators_keep_the_hints_that_they_support(world: &World) -> mpi::Result<
     assert_eq!(twin.hints().get("mpi_assert_exact_length"), Some("false"), "a bad value changes nothing");
     assert_eq!(twin.all_reduce_one(1u32, mpi::Operation::Sum)?, world.size());
     assert_eq!(class(Hints::new().with("", "value")), "MPI_ERR_INFO_KEY");
+    let long = Hints::new().with(&"\u{e4}".repeat(200), "value").expect_err("400 bytes").to_string();
+    assert!(long.contains("\u{e4}\"... (400 bytes), but a key has 1 to 255 bytes"), "{long}");
     assert_eq!(class(Hints::new().with("key", &"v".repeat(10_000))), "MPI_ERR_INFO_VALUE");
     Ok(())
 }

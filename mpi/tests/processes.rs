@@ -24,6 +24,10 @@ fn collectives_reach_all_processes(world: &World) -> mpi::Result<()> {
     let mut first_and_last = [[0.0f64; 2]];
     world.all_reduce_with(&[[f64::from(rank), f64::from(rank)]], &mut first_and_last, |a, b| [a[0], b[1]])?;
     assert_eq!(first_and_last, [[0.0, f64::from(size - 1)]]);
+    // A function of the program, as an operation.
+    let largest = world.reduce(&[world.rank()], mpi::Combine::by(|a: u32, b| a.max(b)), 0)?;
+    assert_eq!(largest, (world.rank() == 0).then(|| vec![size - 1]));
+    assert_eq!(world.all_reduce_one(world.rank(), mpi::Combine::by(|a: u32, b| a.max(b)))?, size - 1);
     assert_eq!(class(world.gather(&[0u8], size)), "MPI_ERR_ROOT");
     if size > 1 {
         assert_eq!(class(world.all_to_all(&vec![0u8; size as usize + 1])), "MPI_ERR_COUNT");
@@ -305,4 +309,10 @@ fn an_error_on_one_process_fails_the_test(world: &World) -> mpi::Result<()> {
         world.process(3).send(&[0u8], 0)?;
     }
     world.barrier()
+}
+
+#[mpi::test(ranks = 2, seconds = 60)]
+#[should_panic(expected = "Communicator::size")]
+fn the_advice_for_an_error_of_a_group_is_for_rust(world: &World) -> mpi::Result<()> {
+    world.group().include(&[2]).map(drop)
 }
