@@ -91,6 +91,7 @@ pub fn all() -> Vec<Case> {
         case("ddt-pingpong", "ddt", Some("pingpong"), 2, Printed, "half round trips of both, beside loops by hand"),
         case("partitioned/1", "partitioned", Some("1"), 2, Printed, "a message of 1 MiB in 16 partitions"),
         case("partitioned/2", "partitioned", Some("2"), 2, Printed, "the same, with two threads in each process"),
+        case("one-sided", "one_sided", None, 2, Printed, "one-sided operations with locks, flushes, fences, groups"),
         case("unexpected", "unexpected", None, 2, Printed, "receives in reverse order of arrival"),
         case("launch", "startend", None, 2, LaunchTime, "mpiexec -n 2 of a program that starts and ends"),
         case("launch-64", "startend", None, 64, LaunchTime, "the same with 64 ranks"),
