@@ -29,6 +29,7 @@ pub mod external32;
 mod kernels;
 pub mod layout;
 mod offsets;
+mod overlap;
 mod placed;
 pub mod predefined;
 mod representation;

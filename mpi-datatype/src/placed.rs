@@ -6,6 +6,7 @@
 
 use crate::buffer::{RecvBuf, SendBuf, TypedBuf};
 use crate::datatype::Datatype;
+use crate::overlap::{ascends, first_overlap};
 use crate::slices::fits;
 
 /// Elements of a datatype in a piece of memory.
@@ -24,7 +25,7 @@ pub struct Placed {
 pub enum Misplaced {
     /// It reaches out of the memory.
     Outside(usize),
-    /// It is written, and certainly overlaps itself, or overlaps another one.
+    /// It is written, and overlaps itself or another one.
     Overlapping(usize),
 }
 
@@ -48,10 +49,10 @@ impl<'a> RecvBuf<'a> {
             unsafe { RecvBuf::new(start.cast_mut(), place.count, &place.datatype) }
         };
         let made = inside(&self, places, make)?;
-        match first_overlap(places, &made) {
-            None => Ok(made),
-            Some(place) => Err(Misplaced::Overlapping(place)),
+        if are_apart(places) {
+            return Ok(made);
         }
+        first_overlap(&made).map_or(Ok(made), |place| Err(Misplaced::Overlapping(place)))
     }
 }
 
@@ -70,28 +71,15 @@ fn inside<Access, B>(
     places.iter().enumerate().map(one).collect()
 }
 
-/// The place of a buffer that overlaps an earlier one in memory, or whose elements overlap.
-fn first_overlap(places: &[Placed], buffers: &[RecvBuf<'_>]) -> Option<usize> {
-    // Buffers that lie one behind the other are the usual case, and need no look at their runs.
+/// Whether the buffers lie one behind the other, which needs no look at their runs.
+fn are_apart(places: &[Placed]) -> bool {
     let span = |place: &Placed| {
         let first = place.at as u64 + place.datatype.lowest_byte(place.count) as u64;
         (first, first + place.datatype.span(place.count))
     };
     let mut spans: Vec<(u64, u64)> = places.iter().map(span).filter(|(first, end)| first < end).collect();
     spans.sort_unstable();
-    let mixed = |place: &Placed| place.count > 1 && place.datatype.extent() < place.datatype.true_extent();
-    if spans.windows(2).all(|pair| pair[0].1 <= pair[1].0) && !places.iter().any(mixed) {
-        return None;
-    }
-    let mut runs = Vec::new();
-    for (number, buffer) in buffers.iter().enumerate() {
-        buffer.each_run(0, buffer.bytes(), |address, length| {
-            runs.push((address, length, number));
-            true
-        });
-    }
-    runs.sort_unstable();
-    runs.windows(2).find(|pair| pair[0].0 + pair[0].1 > pair[1].0).map(|pair| pair[0].2.max(pair[1].2))
+    spans.windows(2).all(|pair| pair[0].1 <= pair[1].0) && places.iter().all(|place| ascends(&place.datatype))
 }
 
 #[cfg(test)]
@@ -124,6 +112,25 @@ mod tests {
     }
 
     #[test]
+    fn an_overlap_is_found_among_any_number_of_blocks() {
+        let mut memory = vec![0u16; 10_000];
+        let mut starts: Vec<i64> = (0..5000).rev().map(|start| 2 * start).collect();
+        let of = |starts: &[i64]| {
+            let blocks = vec![1; starts.len()];
+            Datatype::indexed(&blocks, starts, u16::datatype(), Form::Large).expect("little").committed()
+        };
+        let apart = of(&starts);
+        starts[4999] = starts[0];
+        let twice = of(&starts);
+        let mut result = |datatype: &Datatype| {
+            let placed = RecvBuf::from_slice(&mut memory).places(&[at(0, 1, datatype)]).map(drop);
+            (placed, RecvBuf::in_slice(&mut memory, 1, datatype).is_some())
+        };
+        assert_eq!(result(&apart), (Ok(()), true));
+        assert_eq!(result(&twice), (Err(Misplaced::Overlapping(0)), false));
+    }
+
+    #[test]
     fn buffers_outside_or_on_each_other_are_refused() {
         let (mut matrix, one, columns) = ([0u16; 12], u16::datatype(), column(4, 3));
         let mut of = |places: &[Placed]| RecvBuf::from_slice(&mut matrix).places(places).map(drop);
@@ -136,6 +143,10 @@ mod tests {
         let pair = Datatype::indexed(&[1, 1], &[0, 2], one, Form::Large).expect("small");
         let close = Datatype::resized(0, 4, &pair, Form::Large).expect("valid").committed();
         assert_eq!(of(&[at(0, 2, &close)]), Err(Misplaced::Overlapping(0)));
+        // The end of one pair of blocks overlaps the beginning of the next pair.
+        let pairs = Datatype::indexed(&[2; 4], &[3, 6, 7, 10], one, Form::Large).expect("small").committed();
+        assert_eq!(of(&[at(0, 1, &pairs)]), Err(Misplaced::Overlapping(0)));
+        assert!(RecvBuf::in_slice(&mut [0u16; 12], 1, &pairs).is_none());
         let sent = SendBuf::from_slice(&[0u16; 4]).places(&[at(0, 4, one), at(2, 3, one)]).map(drop);
         assert_eq!(sent, Err(Misplaced::Outside(1)));
     }

@@ -8,6 +8,7 @@ use std::slice;
 use crate::buffer::{RecvBuf, SendBuf};
 use crate::datatype::Datatype;
 use crate::element::Element;
+use crate::overlap::{ascends, first_overlap};
 
 impl<'a> SendBuf<'a> {
     /// As [`SendBuf::over`], in the memory of a slice.
@@ -42,12 +43,15 @@ impl<'a> RecvBuf<'a> {
         RecvBuf::over(memory, count, datatype)
     }
 
-    /// `count` elements of `datatype` in `memory`, the first at its start; `None` when they do not fit into it.
+    /// `count` elements of `datatype` in `memory`, the first at its start; `None` when they do not fit into it, or some
+    /// overlap.
     pub fn over(memory: &'a mut [u8], count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
         let room = memory.len();
         // SAFETY: the span of the elements lies inside the exclusively borrowed memory.
         let make = || unsafe { RecvBuf::new(memory.as_mut_ptr(), count, datatype) };
-        Some(fits(room, count, datatype).then(make)??.with_gaps())
+        let made = fits(room, count, datatype).then(make)??;
+        let apart = ascends(datatype) || first_overlap(slice::from_ref(&made)).is_none();
+        apart.then(|| made.with_gaps())
     }
 
     /// `count` elements of `datatype` in `memory`, the lowest data byte at its start; `None` when they do not fit.

@@ -363,6 +363,8 @@ fn layouts_select_the_elements_of_messages_that_own_their_data(world: &World) ->
     assert_eq!(class(next.persistent_receive_layout(vec![0; 3], &layout, 0)), "MPI_ERR_BUFFER");
     let twice = mpi::Layout::<u8>::indexed(&[(0, 2), (1, 2)])?;
     assert_eq!(class(next.start_receive_layout(vec![0; 9], &twice, 0)), "MPI_ERR_BUFFER");
+    let pairs = mpi::Layout::<u8>::indexed(&[(3, 2), (6, 2), (7, 2), (10, 2)])?;
+    assert_eq!(class(next.start_receive_layout(vec![0; 12], &pairs, 0)), "MPI_ERR_BUFFER");
     assert_eq!(class(next.start_send_layout(vec![0; 9], &layout, -1)), "MPI_ERR_TAG");
     assert_eq!(class(world.any().persistent_send_layout(vec![0; 9], &layout, 0)), "MPI_ERR_RANK");
     // A receive that is cancelled or forgotten, and a send that is dropped, own their data.
