@@ -340,8 +340,9 @@ impl CallContext {
         datatype: TypeRef,
     ) -> Result<Typed<SendBuf<'static>>> {
         let buffer = self.send_buffer(name, address, count, &datatype)?;
-        let memory = Some(Memory { address: address.expose_provenance(), word: datatype.word() });
-        Ok(Typed { buffer, datatype: datatype.clone(), memory })
+        let memory = Memory { address: address.expose_provenance(), word: datatype.word() };
+        // SAFETY: the buffer was made just above, of the same address and type.
+        Ok(unsafe { Typed::in_memory(buffer, datatype.clone(), memory) })
     }
 
     /// Memory of an access to a file, with its type: [`CallContext::recv_buffer`].
@@ -353,8 +354,9 @@ impl CallContext {
         datatype: TypeRef,
     ) -> Result<Typed<RecvBuf<'static>>> {
         let buffer = self.recv_buffer(name, address, count, &datatype)?;
-        let memory = Some(Memory { address: address.expose_provenance(), word: datatype.word() });
-        Ok(Typed { buffer, datatype: datatype.clone(), memory })
+        let memory = Memory { address: address.expose_provenance(), word: datatype.word() };
+        // SAFETY: the buffer was made just above, of the same address and type.
+        Ok(unsafe { Typed::in_memory(buffer, datatype.clone(), memory) })
     }
 
     /// An open file. The flight recorder shows the context of the file's own communicator.

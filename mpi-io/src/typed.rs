@@ -1,17 +1,46 @@
 //! Memory of an access with the datatype of its elements: a data representation converts by the type.
+//!
+//! Invariant: the address that functions of the program get is that of the buffer, and elements of the type are there.
+#![allow(unsafe_code)] // states the promise of code that passes an address
 
 use mpi_core::abi::MPI_BYTE;
 use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf, predefined};
 
 /// A buffer with the type of its elements.
+///
+/// ```compile_fail
+/// // Safe code cannot name memory that is not the buffer's.
+/// let memory = Some(mpi_io::Memory { address: 1 << 20, word: 0 });
+/// mpi_io::Typed { memory, ..mpi_io::Typed::into_slice(&mut [0u8; 4]) };
+/// ```
 #[derive(Debug)]
 pub struct Typed<Buffer> {
     /// The memory.
-    pub buffer: Buffer,
+    pub(crate) buffer: Buffer,
     /// The type of its elements.
-    pub datatype: Datatype,
+    pub(crate) datatype: Datatype,
     /// What functions of the program get, which registered data representations call.
-    pub memory: Option<Memory>,
+    pub(crate) memory: Option<Memory>,
+}
+
+impl<Buffer> Typed<Buffer> {
+    /// A buffer of elements of a type, which no representation of the program converts.
+    pub fn new(buffer: Buffer, datatype: Datatype) -> Self {
+        Typed { buffer, datatype, memory: None }
+    }
+
+    /// A buffer of elements of a type, which representations of the program convert at `memory`.
+    ///
+    /// # Safety
+    /// The buffer was made of the address in `memory` and of elements of the type, whose handle word is there too.
+    pub unsafe fn in_memory(buffer: Buffer, datatype: Datatype, memory: Memory) -> Self {
+        Typed { buffer, datatype, memory: Some(memory) }
+    }
+
+    /// The buffer.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
 }
 
 /// A buffer as the program passed it.
@@ -26,14 +55,14 @@ pub struct Memory {
 impl<'a> From<RecvBuf<'a>> for Typed<RecvBuf<'a>> {
     /// Room for bytes, which no representation converts.
     fn from(buffer: RecvBuf<'a>) -> Self {
-        Typed { buffer, datatype: byte(), memory: None }
+        Typed::new(buffer, byte())
     }
 }
 
 impl<'a> From<SendBuf<'a>> for Typed<SendBuf<'a>> {
     /// Bytes, which no representation converts.
     fn from(buffer: SendBuf<'a>) -> Self {
-        Typed { buffer, datatype: byte(), memory: None }
+        Typed::new(buffer, byte())
     }
 }
 

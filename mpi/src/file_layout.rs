@@ -46,12 +46,12 @@ impl<M: ThreadUse> File<'_, M> {
 
 fn room<'a, T: Element>(file: &mpi_io::File, into: &'a mut [T], layout: &Layout<T>) -> Result<Typed<RecvBuf<'a>>> {
     let buffer = layout.receive_into(into)?;
-    Ok(Typed { buffer, datatype: in_view(file, layout)?, memory: None })
+    Ok(Typed::new(buffer, in_view(file, layout)?))
 }
 
 fn selected<'a, T: Element>(file: &mpi_io::File, data: &'a [T], layout: &Layout<T>) -> Result<Typed<SendBuf<'a>>> {
     let buffer = layout.send_from(data)?;
-    Ok(Typed { buffer, datatype: in_view(file, layout)?, memory: None })
+    Ok(Typed::new(buffer, in_view(file, layout)?))
 }
 
 /// The type of the layout. Errors: `MPI_ERR_CONVERSION` in a data representation of the program.

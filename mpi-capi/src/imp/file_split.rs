@@ -22,7 +22,7 @@ fn end(cx: CallContext, file: &File, kind: SplitKind, buffer: *const c_void, sta
 /// `MPI_File_read_all_begin`
 pub fn file_read_all_begin(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::ReadAll, data.buffer.address(), || file.read(data))?)
+    Ok(file.begin(SplitKind::ReadAll, data.buffer().address(), || file.read(data))?)
 }
 
 /// `MPI_File_read_all_end`
@@ -33,7 +33,7 @@ pub fn file_read_all_end(cx: CallContext, file: Arc<File>, buffer: *mut c_void, 
 /// `MPI_File_read_at_all_begin`
 pub fn file_read_at_all_begin(cx: CallContext, file: Arc<File>, offset: i64, data: Typed<RecvBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::ReadAtAll, data.buffer.address(), || file.read_at(offset, data))?)
+    Ok(file.begin(SplitKind::ReadAtAll, data.buffer().address(), || file.read_at(offset, data))?)
 }
 
 /// `MPI_File_read_at_all_end`
@@ -44,7 +44,7 @@ pub fn file_read_at_all_end(cx: CallContext, file: Arc<File>, buffer: *mut c_voi
 /// `MPI_File_write_all_begin`
 pub fn file_write_all_begin(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::WriteAll, data.buffer.address(), || file.write(data))?)
+    Ok(file.begin(SplitKind::WriteAll, data.buffer().address(), || file.write(data))?)
 }
 
 /// `MPI_File_write_all_end`
@@ -55,7 +55,7 @@ pub fn file_write_all_end(cx: CallContext, file: Arc<File>, buffer: *const c_voi
 /// `MPI_File_write_at_all_begin`
 pub fn file_write_at_all_begin(cx: CallContext, file: Arc<File>, offset: i64, data: Typed<SendBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::WriteAtAll, data.buffer.address(), || file.write_at(offset, data))?)
+    Ok(file.begin(SplitKind::WriteAtAll, data.buffer().address(), || file.write_at(offset, data))?)
 }
 
 /// `MPI_File_write_at_all_end`
@@ -66,7 +66,7 @@ pub fn file_write_at_all_end(cx: CallContext, file: Arc<File>, buffer: *const c_
 /// `MPI_File_read_ordered_begin`
 pub fn file_read_ordered_begin(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::ReadOrdered, data.buffer.address(), || file.read_ordered(data))?)
+    Ok(file.begin(SplitKind::ReadOrdered, data.buffer().address(), || file.read_ordered(data))?)
 }
 
 /// `MPI_File_read_ordered_end`
@@ -77,7 +77,7 @@ pub fn file_read_ordered_end(cx: CallContext, file: Arc<File>, buffer: *mut c_vo
 /// `MPI_File_write_ordered_begin`
 pub fn file_write_ordered_begin(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::WriteOrdered, data.buffer.address(), || file.write_ordered(data))?)
+    Ok(file.begin(SplitKind::WriteOrdered, data.buffer().address(), || file.write_ordered(data))?)
 }
 
 /// `MPI_File_write_ordered_end`

@@ -74,6 +74,21 @@ int main(int argc, char **argv)
         check_equal(before[i], 2 * i + 1);
         check_equal(few[i], 2 * i + 2);
     }
+    /* Large counts. */
+    int large = -1, former = -1;
+    ok(MPI_Rput_c(&rank, 1, MPI_INT, next, 3000, 1, MPI_INT, win, &request));
+    ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    ok(MPI_Win_flush(next, win));
+    ok(MPI_Raccumulate_c(&one, 1, MPI_INT, next, 3000, 1, MPI_INT, MPI_SUM, win, &request));
+    ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    ok(MPI_Rget_accumulate_c(&one, 1, MPI_INT, &former, 1, MPI_INT, next, 3000, 1, MPI_INT, MPI_SUM, win, &request));
+    ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    check_equal(former, rank + 1);
+    ok(MPI_Win_flush(next, win));
+    ok(MPI_Rget_c(&large, 1, MPI_INT, next, 3000, 1, MPI_INT, win, &request));
+    ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    check_equal(large, rank + 2);
+
     /* To no process: complete at once. */
     int flag = 0;
     ok(MPI_Rput(data, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win, &request));
