@@ -178,6 +178,21 @@ impl<T> Table<T> {
         Some(value)
     }
 
+    /// Removes the object if `take` returns what is wanted of it; the rest of the object must need no drop, and is
+    /// forgotten. The outer `None`: the handle names no object.
+    #[inline(always)] // completions of requests
+    pub fn take_if<R>(&mut self, handle: Handle, take: impl FnOnce(&mut T) -> Option<R>) -> Option<Option<R>> {
+        let slot = self.slots.get_mut(handle.index() as usize)?;
+        if slot.word != handle {
+            return None;
+        }
+        let Some(taken) = take(slot.value.as_mut()?) else { return Some(None) };
+        std::mem::forget(slot.value.take());
+        slot.word = following(handle);
+        self.release(handle);
+        Some(Some(taken))
+    }
+
     /// The slot of this handle, which is no longer live, may be reused.
     #[inline(always)]
     fn release(&mut self, handle: Handle) {
@@ -278,6 +293,18 @@ mod tests {
             assert_eq!((remove(&mut table, reserved), remove(&mut table, Handle(usize::MAX))), (None, None));
             assert!(table.fill(reserved, 'c'), "it is still reserved");
         }
+    }
+
+    #[test]
+    fn an_object_is_taken_only_when_it_is_wanted() {
+        let mut table = Table::new(Kind::Request);
+        let first = table.insert(5).expect("room");
+        assert_eq!(table.take_if(first, |value| (*value > 5).then_some(*value)), Some(None));
+        assert_eq!((table.get(first), table.len()), (Some(&5), 1));
+        assert_eq!(table.take_if(first, |value| Some(*value * 2)), Some(Some(10)));
+        assert!(table.take_if(first, |_| Some(())).is_none() && table.get(first).is_none() && table.is_empty());
+        let second = table.insert(6).expect("room");
+        assert!(second.index() == first.index() && second != first && table.was_freed(first));
     }
 
     #[test]

@@ -479,11 +479,22 @@ impl Core {
             }
             return self.take_at_once(handle).map(Some);
         }
-        match self.live(handle) {
-            Some(request) if request.is_done() => {}
-            Some(_) => return Some(None),
-            None => return self.take_recipe_if_done(handle),
+        // One look-up, and only what the completion needs is moved.
+        let taken = self.requests.take_if(handle, |request| {
+            let done = request.is_done() && !request.is_detached();
+            done.then(|| (Completion::of(request.status, request.error.take(), request.context), request.marks))
+        });
+        match taken {
+            Some(Some((completion, marks))) => {
+                self.instruments.requests.lower(1);
+                if marks != 0 {
+                    self.drop_marked(handle, marks);
+                }
+                Some(Some(completion))
+            }
+            Some(None) if self.requests.get(handle).is_some_and(Request::is_detached) => None,
+            Some(None) => Some(None),
+            None => self.take_recipe_if_done(handle),
         }
-        Some(self.drop_request(handle).map(Request::into_completion))
     }
 }

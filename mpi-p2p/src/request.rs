@@ -371,13 +371,6 @@ impl Request {
     pub fn is_done(&self) -> bool {
         matches!(self.work, Work::Done)
     }
-
-    /// How the operation ended; the request must be done.
-    #[inline]
-    pub fn into_completion(self) -> Completion {
-        debug_assert!(self.is_done());
-        Completion::of(self.status, self.error, self.context)
-    }
 }
 
 /// A request's handle as a token on the wire.

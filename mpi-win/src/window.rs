@@ -173,8 +173,12 @@ impl Win {
         self.owned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives its parts out as elements; false if that was done before. No epoch is open from here on.
+    /// Gives its parts out as elements; false if that was done before, or an epoch is open that no fence ends. No epoch is
+    /// open from here on.
     pub(crate) fn give_out(&self, guard: &mut Guard<'_>) -> bool {
+        if self.check_no_epoch(guard, "its parts are given out").is_err() {
+            return false;
+        }
         self.epoch.get_mut(guard).open = false;
         // Relaxed: changed under the process lock, under which all accesses look at it.
         !self.given_out.swap(true, Ordering::Relaxed)
