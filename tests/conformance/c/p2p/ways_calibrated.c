@@ -97,17 +97,17 @@ int main(int argc, char **argv)
 
     if (argc == 1) {
         int least = (int)(near < far ? near : far), most = (int)(near < far ? far : near);
-        check_equal(in_fragments(out, in, least), least);
+        check(in_fragments(out, in, least) >= (unsigned long long)least);
         /* The first 64 KiB go with the offer only if the rest goes in fragments. */
         check_equal(in_fragments(out, in, most + 1), 0);
         set_limit(0);
         check_equal(in_fragments(out, in, SMALLEST + 1), 0);
         check_equal(value("p2p_calibration_limit_near"), 0);
         set_limit(2147483647);
-        check_equal(in_fragments(out, in, most + 1), most + 1);
+        check(in_fragments(out, in, most + 1) >= (unsigned long long)most + 1);
         check_equal(value("p2p_calibration_limit_far"), 2147483647);
         set_limit(-1);
-        check_equal(in_fragments(out, in, least), least);
+        check(in_fragments(out, in, least) >= (unsigned long long)least);
         check_equal(value("p2p_calibration_limit_near"), near);
         check_equal(value("p2p_calibration_limit_far"), far);
     } else {
