@@ -17,8 +17,10 @@ mod reducing;
 mod short;
 mod turns;
 
-pub(crate) use short::SHORT_SUM;
-pub(crate) use turns::{Heading, Line, Turns, no_channel, outside, put_into};
+pub(crate) use moving::place_among_others;
+pub(crate) use reducing::WHOLE;
+pub(crate) use short::{SHORT_SUM, publish, with_gaps};
+pub(crate) use turns::{Heading, Line, Turns, no_channel, outside, put_into, put_part};
 
 use mpi_errors::Result;
 

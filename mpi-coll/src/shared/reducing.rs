@@ -14,7 +14,7 @@ use crate::shape::{Combining, Shape};
 use crate::steps::{OTHER, Place, Span, Steps, VALUE};
 
 /// Longest contribution that every process combines by itself where the result is split otherwise.
-const WHOLE: u64 = 2048;
+pub(crate) const WHOLE: u64 = 2048;
 
 /// The result in all processes.
 pub(super) fn allreduce<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The short ways of the most frequent blocking calls: without shapes, spans and working memory.
 //!
 //! Each makes the same publications and reads as the steps of the call would.
+//! Not here: those of the other blocking calls (`blocking`).
 
 use mpi_comm::Comm;
 use mpi_core::abi::MPI_ERR_INTERN;
@@ -67,8 +68,9 @@ impl Collectives {
     }
 }
 
+/// Publishes data that fit into one publication.
 #[inline(always)]
-fn publish(turns: &mut Turns<'_>, data: &SendBuf<'_>) -> Result<()> {
+pub(crate) fn publish(turns: &mut Turns<'_>, data: &SendBuf<'_>) -> Result<()> {
     turns.reserve(data.bytes())?;
     if let Some(publication) = turns.publication() {
         put_into(publication, 0, data);
@@ -109,6 +111,6 @@ fn combine_all(
 }
 
 #[cold]
-fn with_gaps() -> Error {
+pub(crate) fn with_gaps() -> Error {
     Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")
 }

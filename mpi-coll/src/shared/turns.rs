@@ -95,6 +95,17 @@ pub(crate) fn put_into(publication: &mut Publication<'_>, at: u64, data: &SendBu
     }
 }
 
+/// Copies `length` bytes of data, from `from` on, to an offset of a publication.
+#[inline]
+pub(crate) fn put_part(publication: &mut Publication<'_>, at: u64, data: &SendBuf<'_>, from: u64, length: u64) {
+    match data.contiguous() {
+        Some(data) => publication.put(at as usize, &data[from as usize..][..length as usize]),
+        None => {
+            data.pack(from, publication.room(at as usize, length as usize));
+        }
+    }
+}
+
 /// The turns of an operation that waits.
 pub(crate) struct Turns<'c> {
     engine: &'c Engine,
