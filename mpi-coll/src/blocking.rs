@@ -12,20 +12,23 @@ use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::call::{Amounts, CollCall};
+use crate::call_scope::CallScope;
 use crate::coll_op::{CollOp, Form};
 use crate::op::Reducer;
 use crate::shape::Root;
-use crate::shared::{CHUNK, Heading, Turns, WHOLE, is_mutual, place_among_others, publish, put_part, with_gaps};
+use crate::shared::{Heading, Turns, is_mutual, longest_whole, place_among_others, publish, put_part, with_gaps};
 
 /// A call that goes a short way.
-struct Short<'c, 'b, 'a> {
+struct Short<'c, 'b, 'a, 'k> {
     turns: Turns<'c>,
     rank: u32,
     size: u32,
     root: u32,
     /// Bytes from each process to each other one.
     block: u64,
-    call: &'c mut CollCall<'b, 'a>,
+    call: &'k mut CollCall<'b, 'a>,
+    /// Ends the call for its instruments when it is dropped.
+    _calling: CallScope<'c>,
 }
 
 impl Collectives {
@@ -94,7 +97,9 @@ impl Collectives {
         if !equal {
             return Err(guard);
         }
-        self.short(which, guard, comm, (amounts, published), call, |short, which| short.moved(which))
+        let mut short = self.begin_short(which, guard, comm, (amounts, published), call)?;
+        let result = short.moved(which);
+        Ok(short.end(which, result))
     }
 
     /// Of a reduction with a predefined operation on elements without gaps.
@@ -112,7 +117,7 @@ impl Collectives {
             true => call.recv.as_whole_mut().is_some_and(|it| it.bytes() == bytes && it.native_mut().is_some()),
             false => true,
         };
-        if !sent || !combined || !what.is_direct() || bytes > WHOLE && comm.size() > 2 {
+        if !sent || !combined || !what.is_direct() || bytes > longest_whole(comm.size()) && comm.size() > 2 {
             return Err(guard);
         }
         let reducer = match what.op.on(what.datatype, what.handle) {
@@ -120,39 +125,44 @@ impl Collectives {
             Err(error) => return Ok(Err(error)),
         };
         let amounts = Amounts { plan: bytes, counted: bytes, matching: bytes };
-        self.short(CollOp::Reduce, guard, comm, (amounts, bytes), call, |short, _| short.reduced(&reducer, what.count))
+        let mut short = self.begin_short(CollOp::Reduce, guard, comm, (amounts, bytes), call)?;
+        let result = short.reduced(&reducer, what.count);
+        Ok(short.end(CollOp::Reduce, result))
     }
 
-    /// Begins a call, if each process publishes so many bytes in one turn, and carries it out.
+    /// Begins a call, if each process publishes so many bytes in one turn.
     #[inline(always)]
-    fn short<'g, 'b, 'a>(
+    fn begin_short<'g, 'b, 'a, 'k>(
         &'g self,
         which: CollOp,
         guard: Guard<'g>,
         comm: &'g Comm,
         (amounts, published): (Amounts, u64),
-        call: &mut CollCall<'b, 'a>,
-        carry_out: impl FnOnce(&mut Short<'_, 'b, 'a>, CollOp) -> Result<()>,
-    ) -> std::result::Result<Result<()>, Guard<'g>> {
+        call: &'k mut CollCall<'b, 'a>,
+    ) -> std::result::Result<Short<'g, 'b, 'a, 'k>, Guard<'g>> {
         let (Some(channels), Root::Rank(root)) = (comm.channels(), call.root) else { return Err(guard) };
-        let longest = self.plan(comm, which).longest().min(CHUNK);
+        let longest = self.plan(comm, which).longest();
         if amounts.plan == 0 || published > longest || self.settings.check.get() {
             return Err(guard);
         }
-        let (_calling, guard) = self.begin_with(guard, comm, (which, amounts.plan), |it| {
+        let (calling, guard) = self.begin_with(guard, comm, (which, amounts.plan), |it| {
             it.count(which, Form::Blocking, amounts.counted);
         });
         drop(guard);
         let turns = Turns::new(&self.engine, &channels.blocking, Heading::new(which, amounts.matching));
-        let mut short = Short { turns, rank: comm.rank, size: comm.size(), root, block: amounts.matching, call };
-        let result = carry_out(&mut short, which);
-        let mutual = is_mutual(which, short.size) && result.is_ok();
-        short.turns.end(mutual);
-        Ok(result)
+        let (rank, size, block) = (comm.rank, comm.size(), amounts.matching);
+        Ok(Short { turns, rank, size, root, block, call, _calling: calling })
     }
 }
 
-impl Short<'_, '_, '_> {
+impl Short<'_, '_, '_, '_> {
+    /// Ends the call, whose turn had this result.
+    #[inline(always)]
+    fn end(self, which: CollOp, result: Result<()>) -> Result<()> {
+        self.turns.end(is_mutual(which, self.size) && result.is_ok());
+        result
+    }
+
     /// Moves blocks.
     #[inline(always)]
     fn moved(&mut self, which: CollOp) -> Result<()> {
@@ -258,11 +268,10 @@ impl Short<'_, '_, '_> {
     /// Waits for what a rank publishes, and stores its block from an offset on.
     #[inline(always)]
     fn fetch(&mut self, source: u32, at: u64, into: u64) -> Result<()> {
-        let data = self.turns.bytes(source, at, self.block)?;
-        if let Some(recv) = self.call.recv.as_whole_mut() {
-            recv.unpack(into, data);
+        match self.call.recv.as_whole_mut() {
+            Some(recv) => self.turns.store(source, at, self.block, recv, into),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The same of all others; `each`: they publish a block for every other process.

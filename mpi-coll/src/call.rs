@@ -79,7 +79,7 @@ impl Collectives {
     /// when a communicator without neighbours is given.
     pub(crate) fn prepare<'b, 'a>(&self, comm: &'a Comm, call: CollCall<'b, 'a>) -> Result<Prepared<'b, 'a>> {
         let CollCall { which, root, send, recv, reduction, counts, .. } = call;
-        let mut memory = Memory::new(send, recv);
+        let (plan, mut memory) = (self.plan(comm, which), Memory::new(send, recv));
         let (send, recv) = memory.layouts();
         let combining = match reduction {
             None => None,
@@ -94,6 +94,7 @@ impl Collectives {
         let memory = memory.binned(reduction.and_then(|what| self.binning(what)));
         let team = Team { rank: comm.rank, size: comm.size() };
         let contribution = combining.map_or((0, 0), |what| (what.bytes(), what.plain_bytes()));
+        let plan = plan.with_elements(combining.map_or(0, |what| what.size));
         let amounts = Amounts::of(which, team.size, (send.bytes_if_present(), recv.bytes_if_present()), contribution);
         let shape = Shape {
             which,
@@ -101,7 +102,7 @@ impl Collectives {
             peers: comm.peers(),
             inter: comm.remote().is_some(),
             root,
-            plan: self.plan(comm, which),
+            plan,
             bytes: amounts.plan,
             matching: amounts.matching,
             send,

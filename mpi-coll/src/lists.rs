@@ -44,6 +44,12 @@ pub(crate) fn keep_recvs(list: Vec<RecvBuf<'_>>) {
     keep(&RECVS, emptied(list));
 }
 
+#[cold]
+#[inline(never)]
+fn keep_sizes(list: Vec<u64>) {
+    keep(&SIZES, emptied(list));
+}
+
 /// Sizes, or numbers of elements, of the blocks of all processes.
 #[derive(Debug, Clone)]
 pub struct Sizes(Vec<u64>);
@@ -74,12 +80,10 @@ impl Default for Sizes {
 }
 
 impl Drop for Sizes {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         if self.0.capacity() > 0 {
-            let mut list = std::mem::take(&mut self.0);
-            list.clear();
-            keep(&SIZES, list);
+            keep_sizes(std::mem::take(&mut self.0));
         }
     }
 }

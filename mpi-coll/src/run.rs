@@ -195,9 +195,9 @@ impl Steps for Run<'_, '_> {
 
     #[inline]
     fn fetch(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
-        let data = self.published(source, at, into.bytes)?;
-        self.memory.target(into, self.reduction.map(|(what, _)| what.datatype)).unpack(0, data);
-        Ok(())
+        let turns = self.turns.as_ref().ok_or_else(no_channel)?;
+        let mut room = self.memory.target(into, self.reduction.map(|(what, _)| what.datatype));
+        turns.store(source, at, into.bytes, &mut room, 0)
     }
 
     #[inline]

@@ -26,17 +26,25 @@ fn block(parts: [usize; 3], length: usize) -> Vec<u32> {
     (0..length).map(|at| mixed(&[parts[0] as u64, parts[1] as u64, parts[2] as u64, at as u64]) as u32).collect()
 }
 
-/// Runs a test with 1 to 9 processes, in which all go short ways, and where they all go by steps (those with `coll_check`).
+/// Runs a test with 1 to 9 processes, in which all go short ways, and in which they go by steps: those of `coll_check`, and
+/// those of parts of 1 KiB.
 fn both_ways(body: impl Fn(&Rank, usize) + Send + Sync + Clone + 'static) {
     for size in 1..=9 {
-        for check in [false, true] {
+        for (check, chunk) in [(false, CHUNK), (true, CHUNK), (false, 1024)] {
             let body = body.clone();
             run_in(size, Way::Shared, move |rank| {
                 rank.coll.settings().check.set(check);
+                rank.coll.settings().shared_chunk.set(chunk as u64);
                 let all = lengths(rank.size() as usize);
-                // Comparisons take time.
-                let few = if check { all.len() - 4 } else { 0 };
-                all[few..].iter().for_each(|length| body(rank, *length));
+                // Comparisons take time, and so do many parts.
+                let some = if check {
+                    &all[all.len() - 4..]
+                } else if chunk < CHUNK {
+                    &all[..9]
+                } else {
+                    &all
+                };
+                some.iter().for_each(|length| body(rank, *length));
             });
         }
     }

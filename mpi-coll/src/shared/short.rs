@@ -14,9 +14,6 @@ use crate::Collectives;
 use crate::coll_op::CollOp;
 use crate::op::Reducer;
 
-/// Longest contribution, in bytes, of the short way of a sum.
-pub(crate) const SHORT_SUM: u64 = 1024;
-
 impl Collectives {
     /// The turns of a blocking operation that begins; `None` if the communicator has no channels.
     #[inline(always)]
@@ -43,15 +40,13 @@ impl Collectives {
         let mut turns = self.turns(comm, Heading::new(CollOp::Bcast, bytes))?;
         let result = match comm.rank == root {
             true => publish(&mut turns, &buffer.as_send()),
-            false => turns.bytes(root, 0, bytes).map(|data| {
-                buffer.unpack(0, data);
-            }),
+            false => turns.store(root, 0, bytes, buffer, 0),
         };
         turns.end(false);
         Some(result)
     }
 
-    /// A reduction for all, of a predefined operation on elements without gaps, up to [`SHORT_SUM`] bytes.
+    /// A reduction for all, of a predefined operation on elements without gaps, up to [`longest_whole`](super::longest_whole) bytes.
     #[inline(always)]
     pub(crate) fn shared_allreduce(
         &self,
