@@ -10,6 +10,8 @@ use std::thread::LocalKey;
 
 use mpi_datatype::{RecvBuf, SendBuf};
 
+use crate::steps::{Side, Span};
+
 /// Longest list whose memory is kept.
 const MOST_KEPT: usize = 4096;
 
@@ -19,6 +21,7 @@ type Kept<T> = Cell<[Vec<T>; 2]>;
 thread_local! {
     static SENDS: Kept<SendBuf<'static>> = const { Cell::new([Vec::new(), Vec::new()]) };
     static RECVS: Kept<RecvBuf<'static>> = const { Cell::new([Vec::new(), Vec::new()]) };
+    static RECEIVES: Kept<Receive> = const { Cell::new([Vec::new(), Vec::new()]) };
     static SIZES: Kept<u64> = const { Cell::new([Vec::new(), Vec::new()]) };
 }
 
@@ -30,6 +33,20 @@ pub fn send_list<'b>() -> Vec<SendBuf<'b>> {
 /// As [`send_list`].
 pub fn recv_list<'b>() -> Vec<RecvBuf<'b>> {
     take(&RECVS)
+}
+
+/// A receive that is not started yet.
+pub(crate) type Receive = (Side, u32, Span);
+
+/// An empty list of receives.
+pub(crate) fn receive_list() -> Vec<Receive> {
+    take(&RECEIVES)
+}
+
+/// Keeps the memory of a list.
+#[cold]
+pub(crate) fn keep_receives(list: Vec<Receive>) {
+    keep(&RECEIVES, emptied(list));
 }
 
 /// Keeps the memory of a list.
