@@ -13,10 +13,9 @@ use crate::coll_op::CollOp;
 use crate::link::Link;
 use crate::memory::Buffers;
 use crate::op::{Op, Reducer};
-use crate::plan::Plan;
 use crate::reducing::{Reducing, copy_unless_same};
 use crate::shape::Shape;
-use crate::shared::SHORT_SUM;
+use crate::shared::longest_whole;
 use crate::steps::{OTHER, Span, Steps, Team};
 use crate::terms::Terms;
 use crate::{Collectives, Reduction, split};
@@ -58,20 +57,20 @@ impl Collectives {
         let plan = calling.plan;
         if plan.shared() && binning.is_none() {
             drop(guard);
-            if bytes <= SHORT_SUM
+            if bytes <= longest_whole(comm.size()).min(plan.longest())
                 && what.is_direct()
                 && let Some(result) = self.shared_allreduce(comm, send.as_ref(), &mut recv, &reducer, what.count)
             {
                 return result;
             }
-            return self.allreduce_of_many(comm, send, recv, what, plan);
+            return self.allreduce_of_many(comm, send, recv, what);
         }
         let short = bytes <= PAIR_BYTES as u64 && !plan.split(bytes);
         if link.size == 2 && short && binning.is_none() && what.datatype.is_contiguous() {
             return pair(link, guard, send, recv, &reducer, what.count);
         }
         drop(guard);
-        self.allreduce_of_many(comm, send, recv, what, plan)
+        self.allreduce_of_many(comm, send, recv, what)
     }
 
     /// Sums each element over all processes, for the library itself; no variable counts the call.
@@ -83,7 +82,7 @@ impl Collectives {
         if link.size == 2 && recv.bytes() <= PAIR_BYTES as u64 {
             return pair(link, self.engine.lock(), None, recv, &reducer, what.count);
         }
-        self.allreduce_of_many(comm, None, recv, &what, self.plan(comm, CollOp::Allreduce))
+        self.allreduce_of_many(comm, None, recv, &what)
     }
 
     #[inline(never)]
@@ -93,12 +92,11 @@ impl Collectives {
         send: Option<SendBuf<'_>>,
         recv: RecvBuf<'_>,
         what: &Reduction<'_>,
-        plan: Plan,
     ) -> Result<()> {
         let send = send.map_or(Buffers::InPlace, Buffers::one);
         let call = CollCall::new(CollOp::Allreduce, send, Buffers::one(recv)).reducing(what);
         let Prepared { shape, memory, .. } = self.prepare(comm, call)?;
-        self.carry_out(comm, &Shape { plan, ..shape }, memory, Some(what))
+        self.carry_out(comm, &shape, memory, Some(what))
     }
 }
 

@@ -13,7 +13,6 @@ use crate::plan::{Plan, SHORT};
 use crate::ring;
 use crate::run::Run;
 use crate::shape::{Root, Shape};
-use crate::shared::CHUNK;
 use crate::steps::{Place, Span, Steps, Team};
 use crate::terms::Terms;
 
@@ -42,7 +41,7 @@ impl Collectives {
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Bcast, bytes).root(Root::Rank(root)))?;
         if calling.plan.shared() {
             drop(guard);
-            if bytes <= calling.plan.longest().min(CHUNK)
+            if bytes <= calling.plan.longest()
                 && let Some(result) = self.shared_bcast(comm, &mut buffer, root)
             {
                 return result;

@@ -1,7 +1,7 @@
 //! One collective call of any operation, before it is known whether it blocks.
 //!
 //! Invariant: a call is counted once, when it begins.
-//! Not here: the algorithms, the short ways of the most frequent blocking calls (`barrier`, `bcast`, `allreduce`).
+//! Not here: the algorithms, the short ways of blocking calls (`blocking`, `barrier`, `bcast`, `allreduce`).
 
 use mpi_comm::Comm;
 use mpi_core::Guard;
@@ -10,7 +10,7 @@ use mpi_errors::Result;
 
 use crate::agreement::{Agreement, terms};
 use crate::coll_op::CollOp;
-use crate::memory::{Buffers, Layout, Memory};
+use crate::memory::{Buffers, Memory};
 use crate::op::Binning;
 use crate::run::Run;
 use crate::shape::{Combining, Neighbours, Root, Shape};
@@ -20,11 +20,11 @@ use crate::{Collectives, Form, Reduction};
 
 /// A collective operation with its arguments, as one process passes them.
 pub struct CollCall<'b, 'a> {
-    which: CollOp,
-    root: Root,
-    send: Buffers<SendBuf<'b>>,
-    recv: Buffers<RecvBuf<'b>>,
-    reduction: Option<&'a Reduction<'a>>,
+    pub(crate) which: CollOp,
+    pub(crate) root: Root,
+    pub(crate) send: Buffers<SendBuf<'b>>,
+    pub(crate) recv: Buffers<RecvBuf<'b>>,
+    pub(crate) reduction: Option<&'a Reduction<'a>>,
     counts: &'a [u64],
     pub(crate) at_end: Option<AtEnd>,
 }
@@ -34,16 +34,19 @@ pub type AtEnd = Box<dyn FnOnce(&mut Guard<'_>) + Send>;
 
 impl<'b, 'a> CollCall<'b, 'a> {
     /// An operation on these buffers. The one buffer of a broadcast is the receive buffer of all processes.
+    #[inline(always)]
     pub fn new(which: CollOp, send: Buffers<SendBuf<'b>>, recv: Buffers<RecvBuf<'b>>) -> CollCall<'b, 'a> {
         CollCall { which, root: Root::Rank(0), send, recv, reduction: None, counts: &[], at_end: None }
     }
 
     /// With this root.
+    #[inline(always)]
     pub fn rooted(self, root: Root) -> CollCall<'b, 'a> {
         CollCall { root, ..self }
     }
 
     /// With these numbers of elements of each process's part of the result.
+    #[inline(always)]
     pub fn scattered(self, counts: &'a [u64]) -> CollCall<'b, 'a> {
         CollCall { counts, ..self }
     }
@@ -54,6 +57,7 @@ impl<'b, 'a> CollCall<'b, 'a> {
     }
 
     /// With this reduction.
+    #[inline(always)]
     pub fn reducing(self, reduction: &'a Reduction<'a>) -> CollCall<'b, 'a> {
         CollCall { reduction: Some(reduction), ..self }
     }
@@ -75,7 +79,7 @@ impl Collectives {
     /// when a communicator without neighbours is given.
     pub(crate) fn prepare<'b, 'a>(&self, comm: &'a Comm, call: CollCall<'b, 'a>) -> Result<Prepared<'b, 'a>> {
         let CollCall { which, root, send, recv, reduction, counts, .. } = call;
-        let mut memory = Memory::new(send, recv);
+        let (plan, mut memory) = (self.plan(comm, which), Memory::new(send, recv));
         let (send, recv) = memory.layouts();
         let combining = match reduction {
             None => None,
@@ -90,14 +94,15 @@ impl Collectives {
         let memory = memory.binned(reduction.and_then(|what| self.binning(what)));
         let team = Team { rank: comm.rank, size: comm.size() };
         let contribution = combining.map_or((0, 0), |what| (what.bytes(), what.plain_bytes()));
-        let amounts = Amounts::of(which, team.size, &send, &recv, contribution);
+        let plan = plan.with_elements(combining.map_or(0, |what| what.size));
+        let amounts = Amounts::of(which, team.size, (send.bytes_if_present(), recv.bytes_if_present()), contribution);
         let shape = Shape {
             which,
             team,
             peers: comm.peers(),
             inter: comm.remote().is_some(),
             root,
-            plan: self.plan(comm, which),
+            plan,
             bytes: amounts.plan,
             matching: amounts.matching,
             send,
@@ -117,14 +122,9 @@ impl Collectives {
         }
     }
 
-    /// Carries out a call, and returns when this process's part is done.
-    pub fn block(&self, comm: &Comm, call: CollCall<'_, '_>) -> Result<()> {
-        self.block_with(self.engine.lock(), comm, call)
-    }
-
-    /// As [`Collectives::block`], for a caller that has the process lock, which it releases.
-    pub fn block_with<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm, call: CollCall<'_, '_>) -> Result<()> {
-        let guard = self.meet(comm, guard)?;
+    /// Carries out a blocking call by its steps, after its processes have met.
+    #[inline(never)]
+    pub(crate) fn block_by_steps<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm, call: CollCall<'_, '_>) -> Result<()> {
         let Prepared { shape, memory, reduction, counted, matching } = self.prepare(comm, call)?;
         let which = shape.which;
         let (_calling, guard) = self.begin_with(guard, comm, (which, shape.bytes), |it| {
@@ -178,19 +178,21 @@ fn neighbours(comm: &Comm, which: CollOp) -> Result<Neighbours> {
 }
 
 /// The bytes of a call: by which its plan chooses, that are counted, and that match those of other processes.
-struct Amounts {
-    plan: u64,
-    counted: u64,
-    matching: u64,
+pub(crate) struct Amounts {
+    pub plan: u64,
+    pub counted: u64,
+    pub matching: u64,
 }
 
 impl Amounts {
-    /// `contribution`: bytes that each process contributes to a reduction, where they are combined and in its buffer.
-    fn of(which: CollOp, size: u32, send: &Layout, recv: &Layout, contribution: (u64, u64)) -> Amounts {
+    /// `send`, `recv`: bytes of the buffers, where there are some. `contribution`: bytes that each process contributes to a
+    /// reduction, where they are combined and in its buffer.
+    #[inline(always)] // the operation is a constant in the short ways
+    pub fn of(which: CollOp, size: u32, (send, recv): (Option<u64>, Option<u64>), contribution: (u64, u64)) -> Amounts {
         let all = |bytes: u64| Amounts { plan: bytes, counted: bytes, matching: bytes };
-        let (sent, received, size) = (send.bytes(), recv.bytes(), u64::from(size));
+        let (sent, received, size) = (send.unwrap_or(0), recv.unwrap_or(0), u64::from(size));
         let combined = Amounts { plan: contribution.0, ..all(contribution.1) };
-        let first = |one: &Layout, bytes: u64, other: u64| if one.present() { bytes } else { other };
+        let first = |one: Option<u64>, bytes: u64, other: u64| if one.is_some() { bytes } else { other };
         match which {
             CollOp::Barrier => all(0),
             CollOp::Bcast => all(received),

@@ -64,6 +64,7 @@ macro_rules! variables {
             }
 
             /// Counts a call of an operation.
+            #[inline]
             pub(crate) fn count(&self, which: CollOp, form: Form, bytes: u64) {
                 match which {
                     $(CollOp::$op => {

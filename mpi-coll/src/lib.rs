@@ -8,8 +8,9 @@
 //!   for calls that do not block. `memory`: what steps work on. `shape`, `dispatch`: the steps of a call. `reducing`: what
 //!   the reductions share.
 //! - `owned`: operations that own their data, for programs in Rust.
-//! - `call`: a call of any operation. `link`: messages of a blocking call. `missing_buffer`: errors about absent buffers.
-//! - `scratch`: aligned memory. `split`: long reductions, split among all. `ring`: long exchanges of many processes.
+//! - `call`: a call of any operation. `blocking`: calls that block. `link`: messages of a blocking call.
+//!   `missing_buffer`: errors about absent buffers.
+//! - `scratch`, `lists`: memory that the next call uses again. `split`: long reductions, split among all. `ring`: long exchanges of many processes.
 //! - `agreement`, `terms`: checks that the processes of a call make the same call.
 //! - `shared`: collectives through flags and slots in shared memory.
 //! - `plan`: the choice of an algorithm by size and number of processes.
@@ -28,6 +29,7 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod blocking;
 mod call;
 mod call_scope;
 mod coll_op;
@@ -36,6 +38,7 @@ mod gather;
 mod instruments;
 mod inter;
 mod link;
+mod lists;
 mod memory;
 mod missing_buffer;
 mod neighbor;
@@ -74,6 +77,7 @@ pub use call::{AtEnd, CollCall};
 pub use call_scope::CollEvents;
 pub use coll_op::CollOp;
 pub use instruments::CollInstruments;
+pub use lists::{Sizes, recv_list, send_list};
 pub use memory::Buffers;
 pub use op::{Builtin, Elements, Op, Reducer, UserFunction};
 pub use owned::{Blocks, OwnedArguments, OwnedCollective};

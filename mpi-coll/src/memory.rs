@@ -7,11 +7,11 @@
 use mpi_core::abi::MPI_ERR_INTERN;
 use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
-use smallvec::SmallVec;
 
+use crate::lists::{Sizes, keep_recvs, keep_sends};
 use crate::op::{Binning, Reducer};
-use crate::scratch::Scratch;
-use crate::steps::{AREAS, OTHER, Place, Span};
+use crate::scratch::{Areas, Scratch};
+use crate::steps::{OTHER, Place, Span};
 
 /// The buffers of one side of a call.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub enum Buffers<B> {
         blocks: u32,
     },
     /// One buffer for each block.
-    Each(SmallVec<[B; 4]>),
+    Each(Vec<B>),
 }
 
 impl<B> Buffers<B> {
@@ -44,6 +44,24 @@ impl<B> Buffers<B> {
             Buffers::InPlace => Layout::InPlace,
             Buffers::Whole { buffer, blocks } => Layout::Whole { bytes: bytes(buffer), blocks: *blocks },
             Buffers::Each(each) => Layout::Each(each.iter().map(bytes).collect()),
+        }
+    }
+
+    /// The one buffer, where there is one.
+    #[inline(always)]
+    pub(crate) fn as_whole(&self) -> Option<&B> {
+        match self {
+            Buffers::Whole { buffer, .. } => Some(buffer),
+            Buffers::Absent | Buffers::InPlace | Buffers::Each(_) => None,
+        }
+    }
+
+    /// As [`Buffers::as_whole`], to write.
+    #[inline(always)]
+    pub(crate) fn as_whole_mut(&mut self) -> Option<&mut B> {
+        match self {
+            Buffers::Whole { buffer, .. } => Some(buffer),
+            Buffers::Absent | Buffers::InPlace | Buffers::Each(_) => None,
         }
     }
 
@@ -70,7 +88,7 @@ pub(crate) enum Layout {
     Absent,
     InPlace,
     Whole { bytes: u64, blocks: u32 },
-    Each(SmallVec<[u64; 4]>),
+    Each(Sizes),
 }
 
 impl Layout {
@@ -91,6 +109,11 @@ impl Layout {
     /// Whether there are buffers.
     pub fn present(&self) -> bool {
         matches!(self, Layout::Whole { .. } | Layout::Each(_))
+    }
+
+    /// The same; `None` without buffers.
+    pub fn bytes_if_present(&self) -> Option<u64> {
+        self.present().then(|| self.bytes())
     }
 
     /// The whole of one buffer.
@@ -114,18 +137,12 @@ impl Layout {
     }
 }
 
-/// One area of working memory.
-struct Area {
-    memory: Scratch,
-    /// Number of elements that it is for; `None` for plain bytes.
-    elements: Option<u64>,
-}
-
 /// The memory of one call.
 pub(crate) struct Memory<'b> {
     send: Buffers<SendBuf<'b>>,
     recv: Buffers<RecvBuf<'b>>,
-    areas: [Option<Area>; AREAS],
+    /// Working memory, if there is any.
+    areas: Option<Box<Areas>>,
     /// How the elements of a reproducible sum are kept in working memory.
     binning: Option<Binning>,
 }
@@ -133,12 +150,13 @@ pub(crate) struct Memory<'b> {
 impl<'b> Memory<'b> {
     /// The buffers of a call; no working memory yet.
     pub fn new(send: Buffers<SendBuf<'b>>, recv: Buffers<RecvBuf<'b>>) -> Memory<'b> {
-        Memory { send, recv, areas: [const { None }; AREAS], binning: None }
+        Memory { send, recv, areas: None, binning: None }
     }
 
     /// For a reproducible sum, if there is a binning.
-    pub fn binned(self, binning: Option<Binning>) -> Memory<'b> {
-        Memory { binning, ..self }
+    pub fn binned(mut self, binning: Option<Binning>) -> Memory<'b> {
+        self.binning = binning;
+        self
     }
 
     /// The sizes of the send and receive buffers.
@@ -155,7 +173,9 @@ impl<'b> Memory<'b> {
 
     /// Adds working memory of plain bytes. Errors: `MPI_ERR_NO_MEM`.
     pub fn add_bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {
-        self.areas[usize::from(area)] = Some(Area { memory: Scratch::new(bytes)?, elements: None });
+        let into = self.areas.get_or_insert_with(Areas::take).area_mut(area);
+        into.memory.provide(bytes)?;
+        into.elements = None;
         Ok(Span { place: Place::Work(area), piece: 0, at: 0, bytes })
     }
 
@@ -185,8 +205,9 @@ impl<'b> Memory<'b> {
         if let Some(binning) = self.binning {
             return self.add_bytes(area, count.saturating_mul(binning.size()));
         }
-        let memory = Scratch::elements(datatype, count)?;
-        self.areas[usize::from(area)] = Some(Area { memory, elements: Some(count) });
+        let into = self.areas.get_or_insert_with(Areas::take).area_mut(area);
+        into.memory.provide_elements(datatype, count)?;
+        into.elements = Some(count);
         Ok(Span { place: Place::Work(area), piece: 0, at: 0, bytes: count * datatype.size() })
     }
 
@@ -195,7 +216,8 @@ impl<'b> Memory<'b> {
         let whole = match span.place {
             Place::Send => self.send.piece(span.piece).cloned(),
             Place::Recv => self.recv.piece(span.piece).map(RecvBuf::as_send),
-            Place::Work(area) => self.areas[usize::from(area)].as_ref().and_then(|area| {
+            Place::Work(area) => self.areas.as_ref().and_then(|areas| {
+                let area = areas.area(area);
                 let bytes = area.memory.bytes();
                 match (area.elements, datatype) {
                     (Some(count), Some(datatype)) => SendBuf::in_span(bytes, count, datatype),
@@ -211,7 +233,8 @@ impl<'b> Memory<'b> {
         let whole = match span.place {
             Place::Send => None,
             Place::Recv => self.recv.piece_mut(span.piece).map(RecvBuf::reborrow),
-            Place::Work(area) => self.areas[usize::from(area)].as_mut().and_then(|area| {
+            Place::Work(area) => self.areas.as_mut().and_then(|areas| {
+                let area = areas.area_mut(area);
                 let elements = area.elements;
                 let bytes = area.memory.bytes_mut();
                 match (elements, datatype) {
@@ -303,6 +326,21 @@ impl<'b> Memory<'b> {
         binning.narrow(sums, packed.bytes_mut());
         into.copy_from(&SendBuf::from_slice(packed.bytes()));
         Ok(())
+    }
+}
+
+impl Drop for Memory<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(areas) = self.areas.take() {
+            areas.keep();
+        }
+        if let Buffers::Each(list) = &mut self.send {
+            keep_sends(std::mem::take(list));
+        }
+        if let Buffers::Each(list) = &mut self.recv {
+            keep_recvs(std::mem::take(list));
+        }
     }
 }
 

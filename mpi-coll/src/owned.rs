@@ -57,7 +57,7 @@ impl Blocks {
             }
             Blocks::Placed(places) => {
                 let length = data.bytes() as usize / size_of::<T>();
-                Buffers::Each(data.places(places).map_err(|wrong| misplaced("sends", wrong, length))?.into())
+                Buffers::Each(data.places(places).map_err(|wrong| misplaced("sends", wrong, length))?)
             }
         })
     }
@@ -79,7 +79,7 @@ impl Blocks {
             }
             Blocks::Placed(places) => {
                 let length = data.bytes() as usize / size_of::<T>();
-                Buffers::Each(data.places(places).map_err(|wrong| misplaced("receives", wrong, length))?.into())
+                Buffers::Each(data.places(places).map_err(|wrong| misplaced("receives", wrong, length))?)
             }
         })
     }

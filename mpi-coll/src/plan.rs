@@ -14,6 +14,9 @@ const FLAT_SIZE: u32 = 4;
 /// As [`FLAT_SIZE`], for messages that the receivers copy themselves.
 const FLAT_LONG_SIZE: u32 = 16;
 
+/// Shortest part of long data where processes share cores, and each wait for a part may cost a context switch.
+const CROWDED_CHUNK: u64 = 64 << 10;
+
 /// The algorithm of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
@@ -85,7 +88,8 @@ impl Plan {
         // Reproducible sums are computed from messages of their own form.
         let reproduces = matches!(which, CollOp::Reduce | CollOp::Allreduce) && settings.reproducible_sums.get();
         let shares = shape == AUTO && which.can_share() && settings.shared.get() && !reproduces;
-        let longest = if shares { longest } else { 0 };
+        let chunk = settings.shared_chunk.get().max(if crowded { CROWDED_CHUNK } else { 0 });
+        let longest = if shares { longest.min(chunk) } else { 0 };
         Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit, longest }
     }
 
@@ -103,7 +107,12 @@ impl Plan {
 
     /// The same plan for a channel in which publications have so many bytes at most; 0: there is none.
     pub fn with_longest(self, longest: usize) -> Plan {
-        Plan { longest: if self.shared() { longest as u64 } else { 0 }, ..self }
+        Plan { longest: self.longest.min(longest as u64), ..self }
+    }
+
+    /// The same plan if elements of so many bytes fit into a publication, which has whole ones only; else by messages.
+    pub fn with_elements(self, bytes: u64) -> Plan {
+        if bytes > self.longest { Plan { longest: 0, ..self } } else { self }
     }
 
     /// The algorithm of a call of this operation with this many bytes, as counted.

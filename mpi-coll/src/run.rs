@@ -6,10 +6,10 @@
 
 use mpi_comm::{Outcome, PendingOps};
 use mpi_errors::Result;
-use smallvec::SmallVec;
 
 use crate::Reduction;
 use crate::link::Link;
+use crate::lists::{Receive, keep_receives, receive_list};
 use crate::memory::Memory;
 use crate::missing_buffer::copy_own;
 use crate::op::Reducer;
@@ -24,7 +24,7 @@ pub(crate) struct Run<'c, 'b> {
     /// Whether receives are among them.
     posted: bool,
     /// Receives that are not started yet.
-    held: SmallVec<[(Side, u32, Span); 4]>,
+    held: Vec<Receive>,
     link: Link<'c>,
     /// The context of the local group.
     local: u32,
@@ -45,7 +45,7 @@ impl<'c, 'b> Run<'c, 'b> {
         reduction: Option<(&'c Reduction<'c>, &'c Reducer<'c>)>,
         turns: Option<Turns<'c>>,
     ) -> Run<'c, 'b> {
-        let (held, outcome) = (SmallVec::new(), Outcome::default());
+        let (held, outcome) = (Vec::new(), Outcome::default());
         Run { pending: None, posted: false, held, link, local, reduction, outcome, memory, turns }
     }
 
@@ -58,7 +58,7 @@ impl<'c, 'b> Run<'c, 'b> {
         }
         steps?;
         self.round()?;
-        self.outcome.end()
+        std::mem::take(&mut self.outcome).end()
     }
 
     /// What a rank publishes in this turn of the channel.
@@ -77,7 +77,8 @@ impl<'c, 'b> Run<'c, 'b> {
 
     /// Starts the receives that are held.
     fn post(&mut self) -> Result<()> {
-        for (side, source, into) in std::mem::take(&mut self.held) {
+        for at in 0..self.held.len() {
+            let (side, source, into) = self.held[at];
             let link = self.link_of(side);
             let datatype = self.reduction.map(|(what, _)| what.datatype);
             // SAFETY: the memory outlives the message, which is over when `pending` is dropped.
@@ -86,7 +87,17 @@ impl<'c, 'b> Run<'c, 'b> {
             link.irecv(pending, source, into)?;
             self.posted = true;
         }
+        self.held.clear();
         Ok(())
+    }
+}
+
+impl Drop for Run<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.held.capacity() > 0 {
+            keep_receives(std::mem::take(&mut self.held));
+        }
     }
 }
 
@@ -109,6 +120,9 @@ impl Steps for Run<'_, '_> {
 
     #[inline]
     fn receive_on(&mut self, side: Side, source: u32, into: Span) -> Result<()> {
+        if self.held.capacity() == 0 {
+            self.held = receive_list();
+        }
         self.held.push((side, source, into));
         Ok(())
     }
@@ -149,11 +163,13 @@ impl Steps for Run<'_, '_> {
             return self.round();
         }
         // Every send of the round has been started, so the receives may wait one after the other.
-        for (side, source, into) in std::mem::take(&mut self.held) {
+        for at in 0..self.held.len() {
+            let (side, source, into) = self.held[at];
             let link = self.link_of(side);
             let into = self.memory.target(into, self.reduction.map(|(what, _)| what.datatype));
             self.outcome.record_data_error(link.recv(source, into))?;
         }
+        self.held.clear();
         Ok(())
     }
 
@@ -195,9 +211,9 @@ impl Steps for Run<'_, '_> {
 
     #[inline]
     fn fetch(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
-        let data = self.published(source, at, into.bytes)?;
-        self.memory.target(into, self.reduction.map(|(what, _)| what.datatype)).unpack(0, data);
-        Ok(())
+        let turns = self.turns.as_ref().ok_or_else(no_channel)?;
+        let mut room = self.memory.target(into, self.reduction.map(|(what, _)| what.datatype));
+        turns.store(source, at, into.bytes, &mut room, 0)
     }
 
     #[inline]

@@ -88,6 +88,11 @@ mpi_t::cvars! {
         /// job; otherwise calls hang.
         pub shared: bool = true =>
             { name: "coll_shared", unit: "", category: "coll", scope: AllEq, verbosity: TunerBasic },
+        /// Most bytes that a process publishes at once in a collective through shared memory; longer data go in parts. Where
+        /// processes must share cores it is 64 KiB at least. Takes effect with the next call, and cannot be set while a
+        /// collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.
+        pub shared_chunk: u64 = 65536 =>
+            { name: "coll_shared_chunk", unit: "bytes", category: "coll", scope: AllEq, range: 1024..=1 << 30 },
         /// Most processes of a communicator whose collectives go through shared memory; each looks at the words of all
         /// others. At most 64. Takes effect for a communicator at its first blocking collective. Must be equal in all
         /// processes of the job; otherwise calls hang.

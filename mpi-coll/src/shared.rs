@@ -17,17 +17,16 @@ mod reducing;
 mod short;
 mod turns;
 
-pub(crate) use short::SHORT_SUM;
-pub(crate) use turns::{Heading, Line, Turns, no_channel, outside, put_into};
+pub(crate) use moving::place_among_others;
+pub(crate) use reducing::longest_whole;
+pub(crate) use short::{publish, with_gaps};
+pub(crate) use turns::{Heading, Line, Turns, no_channel, outside, put_into, put_part};
 
 use mpi_errors::Result;
 
 use crate::coll_op::CollOp;
 use crate::shape::Shape;
 use crate::steps::{Place, Span, Steps};
-
-/// Bytes that are published in one turn where every process has a core: they stay in its cache until they are read.
-pub(crate) const CHUNK: u64 = 64 << 10;
 
 /// Whether every process of so many reads what every other one publishes, in every turn.
 pub(crate) fn is_mutual(which: CollOp, size: u32) -> bool {
@@ -72,7 +71,7 @@ impl Shape<'_> {
 
     /// Most bytes that a process publishes in one turn.
     fn chunk(&self) -> u64 {
-        CHUNK.min(self.plan.longest())
+        self.plan.longest()
     }
 
     fn others(&self) -> impl Iterator<Item = u32> + use<> {

@@ -53,10 +53,13 @@ impl Collectives {
         let tag = comm.next_operation_tag(form == Form::Persistent);
         let Prepared { shape, memory, reduction, counted, matching } = self.prepare(comm, call)?;
         let channels = comm.channels().filter(|_| form == Form::Nonblocking && shape.plan.shared());
-        // Persistent operations may be started in another order than others; the channel keeps one order.
+        // The processes of a communicator make persistent requests in the same order, but may start them in different ones
+        // (one MPI_Startall starts its requests in any). The steps of a channel are numbered in the order of the starts, so
+        // a process would read another operation's publication.
         let longest = channels.map_or(0, |channels| channels.nonblocking.longest());
-        let shape = Shape { plan: shape.plan.with_longest(longest), ..shape };
-        let line = channels.map(|channels| Line {
+        let plan = shape.plan.with_longest(longest).with_elements(shape.combining().size);
+        let shape = Shape { plan, ..shape };
+        let line = channels.filter(|_| plan.shared()).map(|channels| Line {
             channels: channels.clone(),
             heading: Heading::new(shape.which, matching),
             mutual: is_mutual(shape.which, shape.team.size),

@@ -21,6 +21,7 @@ use crate::coll_room::protocol::{self, first_turn, operation, turn};
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::job::Job;
 use crate::layout::LINE;
+use crate::prefetching;
 use crate::streaming::copy_streaming;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
@@ -198,6 +199,20 @@ impl<'c> Published<'c> {
         // SAFETY: inside the part of the other process, which writes there only when this one has finished the turn; a
         // faulty one that does not keep to it makes the data wrong.
         inside.then(|| unsafe { std::slice::from_raw_parts(self.data.add(at), len) })
+    }
+}
+
+impl Published<'_> {
+    /// Copies some of its bytes; returns whether they lie inside its part.
+    #[inline]
+    pub fn copy(&self, at: usize, into: &mut [u8]) -> bool {
+        let Some(data) = self.bytes(at, into.len()) else { return false };
+        match data.len() >= prefetching::LEAST {
+            // SAFETY: readable, as `bytes` made sure, and apart from memory of this process.
+            true => unsafe { prefetching::copy_prefetching(data.as_ptr(), into.as_mut_ptr(), data.len()) },
+            false => into.copy_from_slice(data),
+        }
+        true
     }
 }
 

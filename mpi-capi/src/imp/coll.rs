@@ -9,7 +9,7 @@ use core::ffi::c_void;
 use mpi_coll::Reduction;
 
 use super::coll_args::{self as arguments, Arguments, differ, is_in_place};
-use super::coll_forms::{Form, carry_out, operations};
+use super::coll_forms::{Form, begin, block, block_short, operations};
 use super::coll_number::Number;
 use super::reduction_args;
 use crate::call_context::{CallContext, CommView, TypeRef};
@@ -33,7 +33,7 @@ operations! {
         recvcount: C,
         recvtype: usize,
         root: i32,
-    ): gather, igather, gather_init;
+    ): block_short gather, igather, gather_init;
     scatter [C] (
         sendbuf: *const c_void,
         sendcount: C,
@@ -42,7 +42,7 @@ operations! {
         recvcount: C,
         recvtype: usize,
         root: i32,
-    ): scatter, iscatter, scatter_init;
+    ): block_short scatter, iscatter, scatter_init;
     allgather [C] (
         sendbuf: *const c_void,
         sendcount: C,
@@ -50,7 +50,7 @@ operations! {
         recvbuf: *mut c_void,
         recvcount: C,
         recvtype: usize,
-    ): allgather, iallgather, allgather_init;
+    ): block_short allgather, iallgather, allgather_init;
     alltoall [C] (
         sendbuf: *const c_void,
         sendcount: C,
@@ -58,7 +58,7 @@ operations! {
         recvbuf: *mut c_void,
         recvcount: C,
         recvtype: usize,
-    ): alltoall, ialltoall, alltoall_init;
+    ): block_short alltoall, ialltoall, alltoall_init;
     gatherv [C, D] (
         sendbuf: *const c_void,
         sendcount: C,
@@ -68,7 +68,7 @@ operations! {
         displs: *const D,
         recvtype: usize,
         root: i32,
-    ): gatherv, igatherv, gatherv_init;
+    ): block gatherv, igatherv, gatherv_init;
     scatterv [C, D] (
         sendbuf: *const c_void,
         sendcounts: *const C,
@@ -78,7 +78,7 @@ operations! {
         recvcount: C,
         recvtype: usize,
         root: i32,
-    ): scatterv, iscatterv, scatterv_init;
+    ): block scatterv, iscatterv, scatterv_init;
     allgatherv [C, D] (
         sendbuf: *const c_void,
         sendcount: C,
@@ -87,7 +87,7 @@ operations! {
         recvcounts: *const C,
         displs: *const D,
         recvtype: usize,
-    ): allgatherv, iallgatherv, allgatherv_init;
+    ): block allgatherv, iallgatherv, allgatherv_init;
     alltoallv [C, D] (
         sendbuf: *const c_void,
         sendcounts: *const C,
@@ -97,7 +97,7 @@ operations! {
         recvcounts: *const C,
         rdispls: *const D,
         recvtype: usize,
-    ): alltoallv, ialltoallv, alltoallv_init;
+    ): block alltoallv, ialltoallv, alltoallv_init;
     alltoallw [C, D] (
         sendbuf: *const c_void,
         sendcounts: *const C,
@@ -107,7 +107,7 @@ operations! {
         recvcounts: *const C,
         rdispls: *const D,
         recvtypes: *const usize,
-    ): alltoallw, ialltoallw, alltoallw_init;
+    ): block alltoallw, ialltoallw, alltoallw_init;
 }
 
 operations! {
@@ -119,7 +119,7 @@ operations! {
         datatype: usize,
         op: usize,
         root: i32,
-    ): reduce, ireduce, reduce_init;
+    ): block_short reduce, ireduce, reduce_init;
     allreduce [] (
         send: *const c_void,
         recv: *mut c_void,
@@ -133,35 +133,35 @@ operations! {
         count: u64,
         datatype: TypeRef,
         op: usize,
-    ): scan, iscan, scan_init;
+    ): block scan, iscan, scan_init;
     exscan [] (
         send: *const c_void,
         recv: *mut c_void,
         count: u64,
         datatype: TypeRef,
         op: usize,
-    ): exscan, iexscan, exscan_init;
+    ): block exscan, iexscan, exscan_init;
     reduce_scatter_block [] (
         send: *const c_void,
         recv: *mut c_void,
         count: u64,
         datatype: TypeRef,
         op: usize,
-    ): reduce_scatter_block, ireduce_scatter_block, reduce_scatter_block_init;
+    ): block reduce_scatter_block, ireduce_scatter_block, reduce_scatter_block_init;
     reduce_scatter [C] (
         send: *const c_void,
         recv: *mut c_void,
         counts: *const C,
         datatype: TypeRef,
         op: usize,
-    ): reduce_scatter, ireduce_scatter, reduce_scatter_init;
+    ): block reduce_scatter, ireduce_scatter, reduce_scatter_init;
 }
 
 /// `MPI_Barrier`
 pub fn barrier(cx: CallContext, comm: CommView) -> Outcome {
     if comm.inter {
         let arguments = arguments::barrier(&cx, comm)?;
-        return carry_out(cx, comm, arguments, Form::Block);
+        return block(cx, comm, arguments);
     }
     let whole = cx.whole_comm(comm.handle)?;
     let CallContext { process, guard, .. } = cx;
@@ -181,7 +181,7 @@ pub fn bcast<C: Number>(
     let buffer = match buffer {
         Some(buffer) if !comm.inter => buffer,
         // Without a buffer the process only compares its arguments, if it does.
-        buffer => return carry_out(cx, comm, Arguments::of_bcast(buffer, root), Form::Block),
+        buffer => return block(cx, comm, Arguments::of_bcast(buffer, root)),
     };
     let whole = cx.whole_comm(comm.handle)?;
     let CallContext { process, guard, .. } = cx;
@@ -200,7 +200,7 @@ pub fn allreduce(
 ) -> Outcome {
     if comm.inter {
         let arguments = reduction_args::allreduce(&cx, comm, send, recv, count, datatype, op)?;
-        return carry_out(cx, comm, arguments, Form::Block);
+        return block(cx, comm, arguments);
     }
     let (word, op) = (op, cx.op("op", op)?);
     let recv = cx.recv_buffer("recvbuf", recv, count, &datatype)?;

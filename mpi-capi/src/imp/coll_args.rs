@@ -5,7 +5,7 @@
 use core::ffi::c_void;
 
 use mpi_coll::op::Op;
-use mpi_coll::{Buffers, CollOp, Root};
+use mpi_coll::{Buffers, CollOp, Root, Sizes};
 use mpi_core::abi;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
@@ -25,13 +25,14 @@ pub struct Arguments {
     /// Operation, type and count of a reduction.
     pub reducing: Option<(Op, TypeRef, u64)>,
     /// Elements of each process's part of a result that is scattered.
-    pub counts: Vec<u64>,
+    pub counts: Sizes,
 }
 
 impl Arguments {
     /// Those of an operation on these buffers.
+    #[inline(always)]
     pub fn new(which: CollOp, send: Buffers<SendBuf<'static>>, recv: Buffers<RecvBuf<'static>>) -> Arguments {
-        Arguments { which, root: Root::Rank(0), send, recv, reducing: None, counts: Vec::new() }
+        Arguments { which, root: Root::Rank(0), send, recv, reducing: None, counts: Sizes::default() }
     }
 
     /// Those of a broadcast of this buffer.
@@ -41,11 +42,13 @@ impl Arguments {
     }
 
     /// With this root argument.
+    #[inline(always)]
     pub fn rooted(self, root: i32) -> Arguments {
         Arguments { root: Root::of(root), ..self }
     }
 
     /// Rejects the same address for both buffers, a common mistake in place of `MPI_IN_PLACE`.
+    #[inline(always)]
     pub fn distinct(self) -> Result<Arguments> {
         match (&self.send, &self.recv) {
             (Buffers::Whole { buffer: send, .. }, Buffers::Whole { buffer: recv, .. }) => differ(send, recv)?,
@@ -65,6 +68,7 @@ pub struct Side<B> {
 
 impl<B> Side<B> {
     /// The number of elements for `parts` processes, and their type.
+    #[inline(always)]
     fn described(&self, cx: &CallContext, parts: u32) -> Result<(u64, TypeRef)> {
         let each = check::count(self.names[1], self.count)?;
         let datatype = cx.datatype(self.names[2], self.datatype)?;
@@ -76,17 +80,20 @@ impl<B> Side<B> {
 }
 
 /// What a process sends.
+#[inline(always)]
 pub fn sending<C: Number>(buffer: *const c_void, count: C, datatype: usize) -> Side<*const c_void> {
     Side { names: ["sendbuf", "sendcount", "sendtype"], buffer, count: count.wide(), datatype }
 }
 
 /// What a process receives.
+#[inline(always)]
 pub fn receiving<C: Number>(buffer: *mut c_void, count: C, datatype: usize) -> Side<*mut c_void> {
     Side { names: ["recvbuf", "recvcount", "recvtype"], buffer, count: count.wide(), datatype }
 }
 
 impl Side<*const c_void> {
     /// The buffer of the data for `blocks` processes.
+    #[inline(always)]
     pub fn send(&self, cx: &CallContext, blocks: u32) -> Result<Buffers<SendBuf<'static>>> {
         let (count, datatype) = self.described(cx, blocks)?;
         Ok(Buffers::Whole {
@@ -96,11 +103,13 @@ impl Side<*const c_void> {
     }
 
     /// The root's own block of a gather.
+    #[inline(always)]
     fn of_root(&self, cx: &CallContext, comm: CommView) -> Result<Buffers<SendBuf<'static>>> {
         if comm.inter { Ok(Buffers::Absent) } else { self.send_or_in_place(cx, 1) }
     }
 
     /// As [`Side::send`]; of `MPI_IN_PLACE` count and type are ignored.
+    #[inline(always)]
     fn send_or_in_place(&self, cx: &CallContext, blocks: u32) -> Result<Buffers<SendBuf<'static>>> {
         if is_in_place(self.buffer) { Ok(Buffers::InPlace) } else { self.send(cx, blocks) }
     }
@@ -108,6 +117,7 @@ impl Side<*const c_void> {
 
 impl Side<*mut c_void> {
     /// The place of the root's own block of a scatter.
+    #[inline(always)]
     fn of_root(&self, cx: &CallContext, comm: CommView) -> Result<Buffers<RecvBuf<'static>>> {
         match comm.inter {
             true => Ok(Buffers::Absent),
@@ -117,6 +127,7 @@ impl Side<*mut c_void> {
     }
 
     /// The buffer for the data of `blocks` processes.
+    #[inline(always)]
     pub fn recv(&self, cx: &CallContext, blocks: u32) -> Result<Buffers<RecvBuf<'static>>> {
         let (count, datatype) = self.described(cx, blocks)?;
         Ok(Buffers::Whole {
@@ -139,6 +150,7 @@ pub enum Part {
 
 impl Part {
     /// That of this process for a root argument.
+    #[inline(always)]
     pub fn of(comm: CommView, root: i32) -> Part {
         match Root::of(root) {
             Root::Elsewhere => Part::None,
@@ -150,6 +162,7 @@ impl Part {
 }
 
 /// Rejects `MPI_IN_PLACE` in an intercommunicator.
+#[inline(always)]
 pub fn may_be_in_place(comm: CommView, name: &'static str, buffer: *const c_void) -> Result<()> {
     if comm.inter && is_in_place(buffer) {
         return Err(
@@ -195,6 +208,7 @@ pub fn bcast<C: Number>(
 }
 
 /// Of a gather of equal blocks.
+#[inline(always)] // the buffers stay in registers on a short way
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn gather<C: Number>(
     cx: &CallContext,
@@ -243,6 +257,7 @@ pub fn gatherv<C: Number, D: Number>(
 }
 
 /// Of a scatter of equal blocks.
+#[inline(always)] // the buffers stay in registers on a short way
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn scatter<C: Number>(
     cx: &CallContext,
@@ -291,6 +306,7 @@ pub fn scatterv<C: Number, D: Number>(
 }
 
 /// Of an allgather of equal blocks.
+#[inline(always)] // the buffers stay in registers on a short way
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn allgather<C: Number>(
     cx: &CallContext,
@@ -329,6 +345,7 @@ pub fn allgatherv<C: Number, D: Number>(
 }
 
 /// Of an exchange of equal blocks.
+#[inline(always)] // the buffers stay in registers on a short way
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn alltoall<C: Number>(
     cx: &CallContext,
@@ -398,6 +415,7 @@ pub fn alltoallw<C: Number, D: Number>(
 }
 
 /// Whether a buffer argument is `MPI_IN_PLACE`.
+#[inline(always)]
 pub fn is_in_place(buffer: *const c_void) -> bool {
     buffer as usize == abi::MPI_IN_PLACE
 }

@@ -5,7 +5,7 @@
 
 use core::ffi::c_void;
 
-use mpi_coll::Buffers;
+use mpi_coll::{Buffers, recv_list, send_list};
 use mpi_core::abi::{MPI_BOTTOM, MPI_ERR_ARG};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
@@ -70,14 +70,14 @@ impl<'a, C: Number, D: Number> Blocks<'a, C, D> {
 
     /// The buffers to send from.
     pub fn send(&self, cx: &CallContext, base: *const c_void) -> Result<Buffers<SendBuf<'static>>> {
-        self.each(cx, base, SendBuf::empty, |start, count, datatype| {
+        self.each(cx, base, send_list(), SendBuf::empty, |start, count, datatype| {
             fortran_section::send_block(cx, self.names[0], (base, start), count, datatype)
         })
     }
 
     /// The buffers to receive into.
     pub fn recv(&self, cx: &CallContext, base: *mut c_void) -> Result<Buffers<RecvBuf<'static>>> {
-        self.each(cx, base, RecvBuf::empty, |start, count, datatype| {
+        self.each(cx, base, recv_list(), RecvBuf::empty, |start, count, datatype| {
             fortran_section::recv_block(cx, self.names[0], (base, start), count, datatype)
         })
     }
@@ -86,6 +86,7 @@ impl<'a, C: Number, D: Number> Blocks<'a, C, D> {
         &self,
         cx: &CallContext,
         base: *const c_void,
+        mut list: Vec<B>,
         empty: impl Fn() -> B,
         make: impl Fn(i64, u64, &TypeRef) -> Result<B>,
     ) -> Result<Buffers<B>> {
@@ -119,8 +120,11 @@ impl<'a, C: Number, D: Number> Blocks<'a, C, D> {
             }
             make(bytes, count, datatype)
         };
-        let blocks = (0..self.counts.len()).map(|index| block(index).map_err(|error: Error| error.in_element(index)));
-        Ok(Buffers::Each(blocks.collect::<Result<_>>()?))
+        list.reserve_exact(self.counts.len());
+        for index in 0..self.counts.len() {
+            list.push(block(index).map_err(|error: Error| error.in_element(index))?);
+        }
+        Ok(Buffers::Each(list))
     }
 
     #[cold]

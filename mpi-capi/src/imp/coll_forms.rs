@@ -13,18 +13,35 @@ use crate::call_context::{CallContext, CommView};
 use crate::check::Out;
 use crate::errors::Outcome;
 
-/// What is done with a call.
+/// What is done with a call that does not block.
 pub enum Form {
-    /// It is carried out.
-    Block,
     /// It is started, and its request stored here.
     Start(Out<usize>),
     /// A persistent request of it is made, with this info object, and stored here.
     Init(usize, Out<usize>),
 }
 
-/// Carries out, starts, or makes a persistent request of an operation.
-pub fn carry_out(cx: CallContext, comm: CommView, arguments: Arguments, form: Form) -> Outcome {
+/// Carries out an operation.
+pub fn block(cx: CallContext, comm: CommView, arguments: Arguments) -> Outcome {
+    block_short(cx, comm, arguments)
+}
+
+/// The same, for operations with a short way, which is a part of the caller.
+#[inline(always)] // the operation is a constant in every caller, so one short way remains in it
+pub fn block_short(cx: CallContext, comm: CommView, arguments: Arguments) -> Outcome {
+    let whole = cx.whole_comm(comm.handle)?;
+    let CallContext { process, guard, .. } = cx;
+    let Arguments { which, root, send, recv, reducing, counts } = arguments;
+    let call = CollCall::new(which, send, recv).rooted(root).scattered(&counts);
+    let Some((op, datatype, count)) = &reducing else {
+        return Ok(process.coll.block_with(guard, &whole, call)?);
+    };
+    let reduction = Reduction { op, datatype, handle: datatype.word(), count: *count };
+    Ok(process.coll.block_with(guard, &whole, call.reducing(&reduction))?)
+}
+
+/// Starts, or makes a persistent request of an operation.
+pub fn begin(cx: CallContext, comm: CommView, arguments: Arguments, form: Form) -> Outcome {
     let whole = cx.whole_comm(comm.handle)?;
     let CallContext { process, mut guard, .. } = cx;
     let Arguments { which, root, send, recv, reducing, counts } = arguments;
@@ -40,7 +57,6 @@ pub fn carry_out(cx: CallContext, comm: CommView, arguments: Arguments, form: Fo
         None => call,
     };
     match form {
-        Form::Block => Ok(process.coll.block_with(guard, &whole, call)?),
         Form::Start(request) => {
             let held = hold_type(process, &mut guard, reduction.as_ref());
             let started = process.coll.start(&mut guard, &whole, ending_with(call, process, held));
@@ -82,19 +98,20 @@ fn ending_with<'a>(
     }
 }
 
-/// The functions of an operation: blocking, unless it has a short way of its own; non-blocking; persistent. The brackets
-/// hold the types of numbers that are not checked yet; the first line is the module that checks the arguments.
+/// The functions of an operation: blocking, behind the function that carries it out, unless it is written by hand;
+/// non-blocking; persistent. The brackets hold the types of numbers that are not checked yet; the first line is the module
+/// that checks the arguments.
 macro_rules! operations {
-    ($arguments_of:ident; $($build:ident $numbers:tt $arguments:tt: $($block:ident)?, $start:ident, $init:ident;)*) => {$(
-        $(operations!(@blocking $arguments_of $build $numbers $arguments $block);)?
+    ($arguments_of:ident; $($build:ident $numbers:tt $arguments:tt: $($how:ident $block:ident)?, $start:ident, $init:ident;)*) => {$(
+        $(operations!(@blocking $arguments_of $build $numbers $arguments $how $block);)?
         operations!(@others $arguments_of $build $numbers $arguments $start $init);
     )*};
-    (@blocking $arguments_of:ident $build:ident [$($number:ident),*] ($($argument:ident: $type:ty),* $(,)?) $block:ident) => {
+    (@blocking $arguments_of:ident $build:ident [$($number:ident),*] ($($argument:ident: $type:ty),* $(,)?) $how:ident $block:ident) => {
         /// The blocking form.
         #[allow(clippy::too_many_arguments)] // the standard's own list
         pub fn $block<$($number: Number),*>(cx: CallContext, $($argument: $type,)* comm: CommView) -> Outcome {
             let arguments = $arguments_of::$build(&cx, comm, $($argument),*)?;
-            carry_out(cx, comm, arguments, Form::Block)
+            $how(cx, comm, arguments)
         }
     };
     (@others $arguments_of:ident $build:ident [$($number:ident),*] ($($argument:ident: $type:ty),* $(,)?) $start:ident $init:ident) => {
@@ -107,7 +124,7 @@ macro_rules! operations {
             request: Out<usize>,
         ) -> Outcome {
             let arguments = $arguments_of::$build(&cx, comm, $($argument),*)?;
-            carry_out(cx, comm, arguments, Form::Start(request))
+            begin(cx, comm, arguments, Form::Start(request))
         }
 
         /// The persistent form.
@@ -120,7 +137,7 @@ macro_rules! operations {
             request: Out<usize>,
         ) -> Outcome {
             let arguments = $arguments_of::$build(&cx, comm, $($argument),*)?;
-            carry_out(cx, comm, arguments, Form::Init(info, request))
+            begin(cx, comm, arguments, Form::Init(info, request))
         }
     };
 }

@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-use super::coll_forms::{Form, carry_out, operations};
+use super::coll_forms::{Form, begin, block, operations};
 use super::coll_number::Number;
 use super::neighbor_args as arguments;
 use crate::call_context::{CallContext, CommView};
@@ -18,7 +18,7 @@ operations! {
         recvbuf: *mut c_void,
         recvcount: C,
         recvtype: usize,
-    ): neighbor_allgather, ineighbor_allgather, neighbor_allgather_init;
+    ): block neighbor_allgather, ineighbor_allgather, neighbor_allgather_init;
     neighbor_alltoall [C] (
         sendbuf: *const c_void,
         sendcount: C,
@@ -26,7 +26,7 @@ operations! {
         recvbuf: *mut c_void,
         recvcount: C,
         recvtype: usize,
-    ): neighbor_alltoall, ineighbor_alltoall, neighbor_alltoall_init;
+    ): block neighbor_alltoall, ineighbor_alltoall, neighbor_alltoall_init;
     neighbor_allgatherv [C, D] (
         sendbuf: *const c_void,
         sendcount: C,
@@ -35,7 +35,7 @@ operations! {
         recvcounts: *const C,
         displs: *const D,
         recvtype: usize,
-    ): neighbor_allgatherv, ineighbor_allgatherv, neighbor_allgatherv_init;
+    ): block neighbor_allgatherv, ineighbor_allgatherv, neighbor_allgatherv_init;
     neighbor_alltoallv [C, D] (
         sendbuf: *const c_void,
         sendcounts: *const C,
@@ -45,7 +45,7 @@ operations! {
         recvcounts: *const C,
         rdispls: *const D,
         recvtype: usize,
-    ): neighbor_alltoallv, ineighbor_alltoallv, neighbor_alltoallv_init;
+    ): block neighbor_alltoallv, ineighbor_alltoallv, neighbor_alltoallv_init;
     neighbor_alltoallw [C, D] (
         sendbuf: *const c_void,
         sendcounts: *const C,
@@ -55,5 +55,5 @@ operations! {
         recvcounts: *const C,
         rdispls: *const D,
         recvtypes: *const usize,
-    ): neighbor_alltoallw, ineighbor_alltoallw, neighbor_alltoallw_init;
+    ): block neighbor_alltoallw, ineighbor_alltoallw, neighbor_alltoallw_init;
 }

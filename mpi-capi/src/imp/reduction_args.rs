@@ -4,7 +4,7 @@
 
 use core::ffi::c_void;
 
-use mpi_coll::{Buffers, CollOp};
+use mpi_coll::{Buffers, CollOp, Sizes};
 use mpi_errors::Result;
 
 use super::coll_args::{Arguments, Part, in_place, is_in_place, may_be_in_place};
@@ -39,6 +39,7 @@ fn reducing(
 }
 
 /// Of a reduction to one process.
+#[inline(always)] // the buffers stay in registers on a short way
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn reduce<C: Number>(
     cx: &CallContext,
@@ -110,7 +111,7 @@ pub fn reduce_scatter<C: Number>(
         .iter()
         .enumerate()
         .map(|(index, count)| check::count("recvcounts", count.wide()).map_err(|error| error.in_element(index)));
-    let counts: Vec<u64> = checked.collect::<Result<_>>()?;
+    let counts = checked.collect::<Result<Sizes>>()?;
     scattered(cx, comm, CollOp::ReduceScatter, (send, recv), counts, datatype, op)
 }
 
@@ -124,7 +125,7 @@ pub fn reduce_scatter_block(
     datatype: TypeRef,
     op: usize,
 ) -> Result<Arguments> {
-    let counts = vec![count; comm.size as usize];
+    let counts = std::iter::repeat_n(count, comm.size as usize).collect();
     scattered(cx, comm, CollOp::ReduceScatterBlock, (send, recv), counts, datatype, op)
 }
 
@@ -133,7 +134,7 @@ fn scattered(
     comm: CommView,
     which: CollOp,
     buffers: (*const c_void, *mut c_void),
-    counts: Vec<u64>,
+    counts: Sizes,
     datatype: TypeRef,
     op: usize,
 ) -> Result<Arguments> {

@@ -105,6 +105,10 @@ pub(super) fn gather<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
 pub(super) fn allgather<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     let own = shape.recv_block(shape.team.rank);
     let out = if shape.send.in_place() { own } else { shape.send.whole(Place::Send) };
+    if out.bytes > own.bytes {
+        // The copy finds that the data do not fit.
+        steps.copy(out, own)?;
+    }
     for (at, len) in parts(own.bytes, shape.chunk()) {
         if at > 0 {
             steps.end_turn()?;
@@ -154,7 +158,7 @@ fn publish_blocks<S: Steps>(shape: &Shape<'_>, steps: &mut S, at: u64, len: u64)
 }
 
 /// The place of a rank among all but one.
-fn place_among_others(rank: u32, without: u32) -> u32 {
+pub(crate) fn place_among_others(rank: u32, without: u32) -> u32 {
     if rank > without { rank - 1 } else { rank }
 }
 

@@ -13,14 +13,17 @@ use crate::reducing::copy_unless_same;
 use crate::shape::{Combining, Shape};
 use crate::steps::{OTHER, Place, Span, Steps, VALUE};
 
-/// Longest contribution that every process combines by itself where the result is split otherwise.
-const WHOLE: u64 = 2048;
+/// Longest contribution, in bytes, that every one of so many processes combines by itself where the result is split
+/// otherwise: that takes one wait instead of two.
+pub(crate) const fn longest_whole(size: u32) -> u64 {
+    if size == 2 { 4 << 10 } else { 2 << 10 }
+}
 
 /// The result in all processes.
 pub(super) fn allreduce<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     let what = shape.combining();
     let (own, value) = shape.operands(steps)?;
-    if what.commutative && what.bytes() > WHOLE {
+    if what.commutative && what.bytes() > longest_whole(shape.team.size) {
         split(shape, steps, own, value, true)?;
     } else {
         whole(shape, steps, own, value)?;
@@ -36,7 +39,7 @@ pub(super) fn reduce<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
         true => shape.operands(steps)?,
         false => (shape.send.whole(Place::Send), Span::EMPTY),
     };
-    if what.commutative && what.bytes() > WHOLE && shape.team.size > 2 {
+    if what.commutative && what.bytes() > longest_whole(shape.team.size) && shape.team.size > 2 {
         let part = if at_root { value } else { steps.elements(VALUE, longest_part(shape))? };
         split(shape, steps, own, part, false)?;
     } else {

@@ -1,6 +1,7 @@
 //! The short ways of the most frequent blocking calls: without shapes, spans and working memory.
 //!
 //! Each makes the same publications and reads as the steps of the call would.
+//! Not here: those of the other blocking calls (`blocking`).
 
 use mpi_comm::Comm;
 use mpi_core::abi::MPI_ERR_INTERN;
@@ -12,9 +13,6 @@ use super::turns::{Heading, Turns, put_into};
 use crate::Collectives;
 use crate::coll_op::CollOp;
 use crate::op::Reducer;
-
-/// Longest contribution, in bytes, of the short way of a sum.
-pub(crate) const SHORT_SUM: u64 = 1024;
 
 impl Collectives {
     /// The turns of a blocking operation that begins; `None` if the communicator has no channels.
@@ -42,15 +40,13 @@ impl Collectives {
         let mut turns = self.turns(comm, Heading::new(CollOp::Bcast, bytes))?;
         let result = match comm.rank == root {
             true => publish(&mut turns, &buffer.as_send()),
-            false => turns.bytes(root, 0, bytes).map(|data| {
-                buffer.unpack(0, data);
-            }),
+            false => turns.store(root, 0, bytes, buffer, 0),
         };
         turns.end(false);
         Some(result)
     }
 
-    /// A reduction for all, of a predefined operation on elements without gaps, up to [`SHORT_SUM`] bytes.
+    /// A reduction for all, of a predefined operation on elements without gaps, up to [`longest_whole`](super::longest_whole) bytes.
     #[inline(always)]
     pub(crate) fn shared_allreduce(
         &self,
@@ -67,8 +63,9 @@ impl Collectives {
     }
 }
 
+/// Publishes data that fit into one publication.
 #[inline(always)]
-fn publish(turns: &mut Turns<'_>, data: &SendBuf<'_>) -> Result<()> {
+pub(crate) fn publish(turns: &mut Turns<'_>, data: &SendBuf<'_>) -> Result<()> {
     turns.reserve(data.bytes())?;
     if let Some(publication) = turns.publication() {
         put_into(publication, 0, data);
@@ -109,6 +106,6 @@ fn combine_all(
 }
 
 #[cold]
-fn with_gaps() -> Error {
+pub(crate) fn with_gaps() -> Error {
     Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")
 }

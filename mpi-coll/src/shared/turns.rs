@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mpi_comm::Channels;
 use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_OTHER, MPI_ERR_TRUNCATE};
-use mpi_datatype::SendBuf;
+use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{AwaitedWord, Channel, Engine, Publication, Published};
 
@@ -95,6 +95,36 @@ pub(crate) fn put_into(publication: &mut Publication<'_>, at: u64, data: &SendBu
     }
 }
 
+/// Copies `length` bytes of data, from `from` on, to an offset of a publication.
+#[inline]
+pub(crate) fn put_part(publication: &mut Publication<'_>, at: u64, data: &SendBuf<'_>, from: u64, length: u64) {
+    match data.contiguous() {
+        Some(data) => publication.put(at as usize, &data[from as usize..][..length as usize]),
+        None => {
+            data.pack(from, publication.room(at as usize, length as usize));
+        }
+    }
+}
+
+/// Stores what a rank has published, from an offset of a buffer on.
+#[inline(always)]
+pub(crate) fn store(
+    published: &Published<'_>,
+    source: u32,
+    at: u64,
+    len: u64,
+    buffer: &mut RecvBuf<'_>,
+    into: u64,
+) -> Result<()> {
+    let end = into.saturating_add(len);
+    if let Some(room) = buffer.contiguous_mut().and_then(|room| room.get_mut(into as usize..end as usize)) {
+        return if published.copy(at as usize, room) { Ok(()) } else { Err(outside(source)) };
+    }
+    let data = published.bytes(at as usize, len as usize).ok_or_else(|| outside(source))?;
+    buffer.unpack(into, data);
+    Ok(())
+}
+
 /// The turns of an operation that waits.
 pub(crate) struct Turns<'c> {
     engine: &'c Engine,
@@ -143,6 +173,12 @@ impl<'c> Turns<'c> {
     #[inline(always)]
     pub fn bytes(&self, source: u32, at: u64, len: u64) -> Result<&'c [u8]> {
         self.read(source)?.bytes(at as usize, len as usize).ok_or_else(|| outside(source))
+    }
+
+    /// As [`Turns::bytes`], and stores them from an offset of a buffer on.
+    #[inline(always)]
+    pub fn store(&self, source: u32, at: u64, len: u64, buffer: &mut RecvBuf<'_>, into: u64) -> Result<()> {
+        store(&self.read(source)?, source, at, len, buffer, into)
     }
 
     #[inline(always)]

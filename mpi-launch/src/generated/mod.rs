@@ -469,6 +469,22 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "coll_shared_chunk",
+                description: "Most bytes that a process publishes at once in a collective through shared memory; longer data go in parts. Where processes must share cores it is 64 KiB at least. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
+                unit: "bytes",
+                category: "coll",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(1024, 1073741824),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(65536),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "coll_shared_processes",
                 description: "Most processes of a communicator whose collectives go through shared memory; each looks at the words of all others. At most 64. Takes effect for a communicator at its first blocking collective. Must be equal in all processes of the job; otherwise calls hang.",
                 unit: "processes",

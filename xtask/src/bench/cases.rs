@@ -169,6 +169,14 @@ fn counted() -> Vec<Case> {
             Method::Instructions(&["one_window_out", "one_window_in"]),
             "64 of MPI_Isend and MPI_Irecv of 8 bytes, and MPI_Waitall in each process",
         ),
+        collective("instructions/collective-barrier", "MPI_Barrier in the process that comes last"),
+        collective("instructions/collective-bcast", "MPI_Bcast of 8 bytes in both processes"),
+        collective("instructions/collective-reduce", "MPI_Reduce of 8 bytes in both processes"),
+        collective("instructions/collective-allreduce", "MPI_Allreduce of 8 bytes in the process that comes last"),
+        collective("instructions/collective-gather", "MPI_Gather of 8 bytes in both processes"),
+        collective("instructions/collective-scatter", "MPI_Scatter of 8 bytes in both processes"),
+        collective("instructions/collective-allgather", "MPI_Allgather of 8 bytes in the process that comes last"),
+        collective("instructions/collective-alltoall", "MPI_Alltoall of 8 bytes in the process that comes last"),
         single(
             "instructions/test_miss",
             "test_miss",
@@ -190,6 +198,16 @@ fn counted() -> Vec<Case> {
         single("instructions/add_code", "add_code", &["one_add_code"], "MPI_Add_error_code"),
         single("instructions/pvar_read", "pvar_read", &["one_pvar_read"], "MPI_T_pvar_read of a counter"),
     ]
+}
+
+/// A collective call on 2 ranks, counted by callgrind: in both processes if it is rooted, else in the one that comes last.
+fn collective(name: &'static str, what: &'static str) -> Case {
+    let operation = name.rsplit('-').next();
+    let functions: &[&str] = match operation {
+        Some("bcast" | "reduce" | "gather" | "scatter") => &["one_first", "one_last"],
+        _ => &["one_last"],
+    };
+    case(name, "collective_cost", operation, 2, Method::Instructions(functions), what)
 }
 
 /// A call of one process, counted by callgrind.

@@ -33,9 +33,14 @@ const RANKS_OF_OTHERS: [usize; 2] = [1, 2];
 /// Numbers of threads of the mixes.
 const THREADS: [&str; 2] = ["1", "3"];
 
-/// Programs with control variables, with the number of ranks and of cases: the comparison of arguments, reproducible sums, the algorithms of
+/// Programs with control variables, with the number of ranks and of cases: messages where two processes share memory,
+/// short parts in shared memory, the comparison of arguments, reproducible sums, the algorithms of
 /// many processes, and the progress thread.
-const VARIED: [(&str, usize, &str, &[(&str, &str)]); 4] = [
+const VARIED: [(&str, usize, &str, &[(&str, &str)]); 8] = [
+    ("every", 2, "2", &[("FERRUM_COLL_SHARED", "off")]),
+    ("every", 2, "2", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
+    ("every", 5, "1", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
+    ("every", 2, "1", &[("FERRUM_COLL_CHECK", "on")]),
     ("every", 3, "1", &[("FERRUM_COLL_CHECK", "on")]),
     ("every", 4, "1", &[("FERRUM_COLL_REPRODUCIBLE_SUMS", "on")]),
     (
