@@ -16,7 +16,7 @@ use mpi_fabric::Mark;
 use crate::awaited::Awaited;
 use crate::core::{Core, State};
 use crate::engine::Engine;
-use crate::request::{AtOnce, Completion, Request, no_such_request, too_many_requests};
+use crate::request::{Completion, Request, no_such_request};
 
 const NULL: Handle = Handle(MPI_REQUEST_NULL);
 
@@ -329,21 +329,6 @@ impl Engine {
     }
 }
 
-impl Core {
-    /// As [`Core::take_if_done`], for an operation that was complete when it was started, while the cancel of some send is
-    /// under way.
-    #[cold]
-    fn take_cancelled(&mut self, handle: Handle) -> Option<Option<Completion>> {
-        let operation = *self.at_once.get(handle)?;
-        let Some(status) = self.answer(handle, operation.status(), true) else { return Some(None) };
-        self.at_once.remove(handle);
-        if operation.has_handle {
-            self.end_request_handles(handle);
-        }
-        Some(Some(Completion::of(status, None, operation.context)))
-    }
-}
-
 /// The handles that a list has twice.
 #[derive(Default)]
 struct Repeats {
@@ -408,35 +393,6 @@ impl State {
 }
 
 impl Core {
-    /// A request for a send that is over already.
-    #[inline]
-    pub fn sent_request(&mut self, context: u32, dest: i32, bytes: u64) -> Result<Handle> {
-        let operation = AtOnce { context, peer: dest, bytes, tag: 0, receive: false, has_handle: false };
-        self.at_once.insert(operation).map_err(|_| too_many_requests())
-    }
-
-    /// A request for a receive that is over already, without an error.
-    #[inline]
-    pub fn received_at_once(&mut self, context: u32, status: Status) -> Result<Handle> {
-        let (peer, tag, bytes) = (status.source, status.tag, status.bytes());
-        let operation = AtOnce { context, peer, bytes, tag, receive: true, has_handle: false };
-        self.at_once.insert(operation).map_err(|_| too_many_requests())
-    }
-
-    /// The completion of an operation that was complete when it was started; the request is removed then. `None` for
-    /// every other request, and while a cancel is under way.
-    #[inline(always)]
-    fn take_at_once(&mut self, handle: Handle) -> Option<Completion> {
-        if !handle.is(Kind::AtOnce) || !self.cancel_requests.is_empty() {
-            return None;
-        }
-        let operation = self.at_once.remove_copy(handle)?;
-        if operation.has_handle {
-            self.end_request_handles(handle);
-        }
-        Some(Completion::of(operation.status(), None, operation.context))
-    }
-
     /// A request that the program has not freed.
     #[inline]
     fn live(&self, handle: Handle) -> Option<&Request> {

@@ -31,6 +31,7 @@
 mod ahead;
 mod arrival;
 mod arrivals;
+mod at_once;
 mod awaited;
 mod background;
 mod buffer_calls;
