@@ -21,8 +21,12 @@ use crate::window::Win;
 const SPINS: u32 = 200;
 /// Attempts before it sleeps between them.
 const YIELDS: u32 = 2000;
-/// The sleep between later attempts.
+/// The first sleep between later attempts.
 const SLEEP: Duration = Duration::from_micros(50);
+/// Attempts after which sleeps are longer by the first one.
+const LONGER: u32 = 200;
+/// The longest sleep, as a multiple of the first one.
+const LONGEST: u32 = 20;
 /// Attempts in which a process that wants to share a lock lets those go first that wait to hold it alone. Longer might
 /// be for ever: one that shares the lock may wait for this process before it releases it.
 const PATIENCE: u32 = YIELDS + 40;
@@ -264,7 +268,7 @@ impl OneSided {
             match turn {
                 ..SPINS => std::hint::spin_loop(),
                 SPINS..YIELDS => std::thread::yield_now(),
-                _ => std::thread::sleep(SLEEP),
+                _ => std::thread::sleep(SLEEP * (1 + (turn - YIELDS) / LONGER).min(LONGEST)),
             }
             if turn >= YIELDS && turn.is_multiple_of(CHECKS) {
                 match self.check_holder(win, lock) {
