@@ -68,6 +68,11 @@ impl Engine {
         self.block(guard, Awaited::Change, |_| ready().then_some(()))
     }
 
+    /// Has [`Engine::wait_until`] call `ready` again in all threads that wait in it, after a change that no message made.
+    pub fn changed(&self, guard: &mut Guard<'_>) {
+        self.state.get_mut(guard).core.wake_on_any_change();
+    }
+
     /// Calls the services for the messages and completions that are queued.
     #[cold]
     #[inline(never)]

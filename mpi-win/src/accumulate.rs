@@ -15,6 +15,8 @@ use crate::place::Place;
 const LOCKED: u64 = 32 << 10;
 /// Bytes of data that are combined at once if they have gaps.
 const SCRATCH: usize = 4096;
+/// Up to so many bytes are fetched through little scratch memory, because clearing more takes longer than the operation.
+const FEW: usize = 64;
 
 /// Combines data with the elements of a place.
 pub(crate) fn combine_there(memory: &Memory, combine: &Combine, place: &Place<'_>, data: &SendBuf<'_>) {
@@ -42,7 +44,24 @@ pub(crate) fn combine_there(memory: &Memory, combine: &Combine, place: &Place<'_
 }
 
 /// Copies the elements of a place to `result`, and combines data with them.
+#[inline]
 pub(crate) fn fetch_there(
+    memory: &Memory,
+    combine: Option<&Combine>,
+    place: &Place<'_>,
+    data: &SendBuf<'_>,
+    result: RecvBuf<'_>,
+) {
+    if place.bytes() <= FEW as u64 {
+        fetch_in_steps::<FEW>(memory, combine, place, data, result);
+    } else {
+        fetch_in_steps::<SCRATCH>(memory, combine, place, data, result);
+    }
+}
+
+/// As [`fetch_there`], with so many bytes of scratch memory, which has room for one element.
+#[inline(never)] // the scratch memory of the other size is not cleared
+fn fetch_in_steps<const BYTES: usize>(
     memory: &Memory,
     combine: Option<&Combine>,
     place: &Place<'_>,
@@ -54,8 +73,8 @@ pub(crate) fn fetch_there(
     // Elements that are only read may overlap.
     let mut into = combine.map(|combine| (combine, place.in_memory_mut(memory)));
     // The program's data may lie in the window.
-    let (mut scratch, mut fetched) = ([0; SCRATCH], [0; SCRATCH]);
-    let at_once = (SCRATCH as u64 / size * size) as usize;
+    let (mut scratch, mut fetched) = ([0; BYTES], [0; BYTES]);
+    let at_once = (BYTES as u64 / size * size) as usize;
     let mut done = 0;
     while done < place.bytes() {
         let length = data.pack(done, &mut scratch[..at_once]);

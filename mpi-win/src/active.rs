@@ -94,7 +94,7 @@ impl OneSided {
             return Err(win.wrong_epoch("no epoch of MPI_Win_start is open".to_owned()));
         };
         let mut outcome = Outcome::default();
-        outcome.record(self.flush_ranks(win, &targets));
+        outcome.record(self.flush_ranks(self.engine.lock(), win, 0..win.size()));
         win.epoch.get_mut(&mut self.engine.lock()).access = None;
         outcome.record(self.tell_all(win, &targets, COMPLETE));
         outcome.end()

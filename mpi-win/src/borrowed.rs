@@ -59,12 +59,12 @@ impl OneSided {
         body: impl FnOnce(&mut EpochAccess<'_, 'b>) -> Result<R>,
     ) -> Result<R> {
         match rank {
-            Some((rank, lock_type)) => self.lock(win, lock_type, rank, 0)?,
-            None => self.lock_all(win, 0)?,
+            Some((rank, lock_type)) => self.lock(self.engine.lock(), win, lock_type, rank, 0)?,
+            None => self.lock_all(self.engine.lock(), win, 0)?,
         }
         self.in_epoch(win, fail, body, || match rank {
-            Some((rank, _)) => self.unlock(win, rank),
-            None => self.unlock_all(win),
+            Some((rank, _)) => self.unlock(self.engine.lock(), win, rank),
+            None => self.unlock_all(self.engine.lock(), win),
         })
     }
 
@@ -116,7 +116,7 @@ impl<'b> EpochAccess<'_, 'b> {
     /// Completes the operations on a rank's memory here and there, in an epoch of locks. Waits, with no guard held. Errors:
     /// as [`OneSided::flush`].
     pub fn flush(&mut self, rank: i32) -> Result<()> {
-        self.one_sided.flush(self.win, rank)
+        self.one_sided.flush(self.one_sided.engine.lock(), self.win, rank)
     }
 
     /// Copies `data` to the elements from `first` on of a rank. Errors: as [`OneSided::put`].

@@ -3,6 +3,8 @@
 //! Invariants: records belong to operations started since the last fence, and are sent by the next call that completes
 //! them. At most one kind of access epoch is open: between fences, by locks, or by `MPI_Win_start`.
 
+use std::ops::Range;
+
 use mpi_core::Handle;
 use mpi_datatype::SendBuf;
 
@@ -52,6 +54,8 @@ pub(crate) enum Held {
     /// Not at all.
     #[default]
     No,
+    /// Not yet: a thread of this process waits for it.
+    Awaited,
     /// Together with others.
     Shared,
     /// Alone.
@@ -65,23 +69,25 @@ pub(crate) enum Held {
 pub(crate) struct Locks {
     /// By rank; empty until the first.
     held: Vec<Held>,
-    /// Number of those that are held.
+    /// Number of those that are held or awaited.
     number: u32,
-    /// They were taken by `MPI_Win_lock_all`.
+    /// They are taken by `MPI_Win_lock_all`.
     pub all: bool,
+    /// An epoch for `MPI_PROC_NULL` is open, which has no lock.
+    pub nobody: bool,
 }
 
 impl Locks {
-    /// Whether any lock is held.
+    /// Whether an epoch of locks is open, or a thread of this process waits for a lock.
     #[inline]
     pub fn any(&self) -> bool {
-        self.number > 0
+        self.number > 0 || self.nobody
     }
 
     /// Whether the lock of a rank is held.
     #[inline]
     pub fn has(&self, rank: u32) -> bool {
-        self.of(rank) != Held::No
+        !matches!(self.of(rank), Held::No | Held::Awaited)
     }
 
     /// How the lock of a rank is held.
@@ -90,22 +96,25 @@ impl Locks {
         self.held.get(rank as usize).copied().unwrap_or_default()
     }
 
-    /// The lock of a rank of a window of `size` processes, which is not held, is held from now on.
-    pub fn took(&mut self, rank: u32, held: Held, size: u32) {
+    /// The lock of a rank of a window of `size` processes is held in this way from now on; how it was.
+    pub fn set(&mut self, rank: u32, held: Held, size: u32) -> Held {
         self.held.resize(size as usize, Held::No);
-        self.held[rank as usize] = held;
-        self.number += 1;
+        let before = std::mem::replace(&mut self.held[rank as usize], held);
+        self.number = self.number + u32::from(held != Held::No) - u32::from(before != Held::No);
+        before
     }
 
-    /// The lock of a rank, which is held, no longer is; how it was.
-    pub fn released(&mut self, rank: u32) -> Held {
-        self.number -= 1;
-        std::mem::take(&mut self.held[rank as usize])
+    /// The same for the locks of all ranks.
+    pub fn set_all(&mut self, held: Held, size: u32) {
+        self.held.clear();
+        self.held.resize(size as usize, held);
+        self.all = held != Held::No;
+        self.number = if self.all { size } else { 0 };
     }
 
-    /// The ranks whose locks are held.
-    pub fn ranks(&self) -> Vec<u32> {
-        (0..).zip(&self.held).filter(|(_, held)| **held != Held::No).map(|(rank, _)| rank).collect()
+    /// The first rank whose lock is held or awaited.
+    pub fn first(&self) -> Option<u32> {
+        (0..).zip(&self.held).find(|(_, held)| **held != Held::No).map(|(rank, _)| rank)
     }
 }
 
@@ -160,8 +169,9 @@ impl Epoch {
     }
 
     /// The same for any of these ranks.
-    pub fn has_any_of(&self, ranks: &[u32]) -> bool {
-        (self.sends || !self.replies.is_empty()) && ranks.iter().any(|rank| self.has_records(*rank))
+    #[inline]
+    pub fn has_any_of(&self, ranks: Range<u32>) -> bool {
+        (self.sends || !self.replies.is_empty()) && ranks.into_iter().any(|rank| self.has_records(rank))
     }
 
     /// The records for a rank, which are to be sent.

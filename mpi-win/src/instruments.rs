@@ -1,10 +1,10 @@
-//! Performance variables of a window: operations that this process has started on it, and their bytes.
+//! Performance variables of a window: operations that this process has started on it, with their bytes, and its epochs.
 //!
-//! Invariant: an operation is counted once, after its call has passed all checks, under the process lock; none to
-//! `MPI_PROC_NULL`.
+//! Invariant: a call is counted once, after it has passed all checks, under the process lock; none that concerns
+//! `MPI_PROC_NULL` only.
 
-use mpi_t::Verbosity::TunerBasic;
-use mpi_t::{Aggregate, Counter};
+use mpi_t::Verbosity::{TunerBasic, UserDetail};
+use mpi_t::{Aggregate, Counter, WatchedTimer};
 
 mpi_t::instruments! {
     /// The operations of this process on one window.
@@ -39,5 +39,19 @@ mpi_t::instruments! {
               verbosity: TunerBasic },
         /// Number of fences that this process has begun on the window.
         pub fences: Counter = { name: "win_fences", class: Counter, type: u64, unit: "fences", category: "win.protocol" },
+        /// Number of epochs that this process has begun by MPI_Win_lock and MPI_Win_lock_all; none for MPI_PROC_NULL.
+        pub locks: Counter = { name: "win_locks", class: Counter, type: u64, unit: "epochs", category: "win.protocol" },
+        /// Number of locks of single processes' memory that this process had to wait for, because others had them.
+        pub locks_awaited: Counter =
+            { name: "win_locks_awaited", class: Counter, type: u64, unit: "locks", category: "win.protocol" },
+        /// Time in seconds that this process has waited for locks of the window, added when a wait ends. Only waits
+        /// that begin while a handle of this variable exists are timed.
+        pub lock_wait_time: WatchedTimer =
+            { name: "win_lock_wait_time", class: Timer, type: f64, unit: "seconds", category: "win.protocol",
+              verbosity: UserDetail },
+        /// Number of calls of MPI_Win_flush, MPI_Win_flush_all and their local forms by this process; none for
+        /// MPI_PROC_NULL.
+        pub flushes: Counter =
+            { name: "win_flushes", class: Counter, type: u64, unit: "flushes", category: "win.protocol" },
     }
 }

@@ -1,7 +1,8 @@
 //! Requests of operations (MPI-5.0, 12.3.5): `MPI_Rput`, `MPI_Rget` and the like.
 //!
 //! An operation that was complete when its call returned has a request that is complete. Of another one, the records
-//! for its target are sent at once, followed by `Verb::Flush`; the request is complete when all of their messages are.
+//! for its target are sent at once, followed by `Verb::Flush`; the request is complete when all of their messages are,
+//! and reports an error of one that could not be sent.
 //! Invariant: the memory of records that are sent is kept until their messages are complete (`serve`).
 
 use mpi_core::{Guard, Handle, Status};
@@ -38,23 +39,26 @@ impl OneSided {
     fn request(&self, guard: &mut Guard<'_>, win: &Win, target: &Target<'_>) -> Result<Handle> {
         let rank = win.rank_named(target.rank)?.filter(|rank| win.epoch.get(guard).has_records(*rank));
         let Some(rank) = rank else { return self.engine.completed(guard, win.context(), Status::EMPTY) };
+        // Where these fail, the records are sent by the next call that completes them.
         self.send_flush(guard, win, rank)?;
+        let request = win.service.request(&self.engine, guard)?;
         let epoch = win.epoch.get_mut(guard);
         let (replies, outgoing) = (epoch.take_replies(rank), epoch.take_outgoing(rank));
         let mut parts = Vec::new();
         let sent = self.send_parts(guard, win, rank, (outgoing.batches, outgoing.data), &mut parts);
-        if let Err(error) = sent {
-            // The replies to what was not sent never come. What was sent completes by itself.
-            let receives: Vec<Handle> = replies.iter().map(|(receive, _)| *receive).collect();
-            guard.unlocked(|| self.engine.revoke(&receives));
-            if !parts.is_empty() {
-                win.service.request(&self.engine, guard, rank, parts)?;
+        match &sent {
+            Ok(()) => parts.extend(replies.into_iter().map(|(message, bytes)| {
+                // A reply has memory of the program.
+                Part { message, reply: Some(bytes), kept: Vec::new() }
+            })),
+            Err(_) => {
+                // The replies to what was not sent never come. What was sent completes by itself.
+                let receives: Vec<Handle> = replies.iter().map(|(receive, _)| *receive).collect();
+                self.engine.unlocked(guard, || self.engine.revoke(&receives));
             }
-            return Err(error);
         }
-        let replies = replies.into_iter();
-        parts.extend(replies.map(|(message, bytes)| Part { message, reply: Some(bytes), kept: Vec::new() }));
-        win.service.request(&self.engine, guard, rank, parts)
+        win.service.begin_parts(&self.engine, guard, (rank, request), parts, sent.err());
+        Ok(request)
     }
 
     /// Sends batches and data for a rank.

@@ -5,6 +5,9 @@
 //! Invariant: batches that are sent outside of fences are counted for the next fence (`Epoch::early`).
 //! Not here: what the services do (`serve`).
 
+use std::ops::Range;
+use std::sync::atomic::{Ordering, fence};
+
 use mpi_comm::{Expected, Outcome, PendingOps};
 use mpi_core::abi::MPI_BYTE;
 use mpi_core::{Guard, Handle};
@@ -75,30 +78,45 @@ impl OneSided {
         }
     }
 
-    /// Completes the operations on the memory of these ranks here and there. Waits, with no guard held. Errors: those of
-    /// the operations.
-    pub(crate) fn flush_ranks(&self, win: &Win, ranks: &[u32]) -> Result<()> {
-        let (mut outcome, mut short) = (Outcome::default(), Vec::new());
-        let mut guard = self.engine.lock();
-        if !win.epoch.get(&guard).has_any_of(ranks) && !win.service.has_parts(ranks) {
-            return Ok(());
+    /// Completes the operations on the memory of these ranks here and there. Waits, with no guard held. Makes progress in
+    /// any case, so that a process may wait in calls of this for a change of its memory by others. Errors: those of the
+    /// operations.
+    #[inline]
+    pub(crate) fn flush_ranks(&self, mut guard: Guard<'_>, win: &Win, ranks: Range<u32>) -> Result<()> {
+        // Stores to mapped memory may still be in the processor, and loads overtake them.
+        fence(Ordering::SeqCst);
+        if win.epoch.get(&guard).has_any_of(ranks.clone()) || win.service.has_parts(ranks.clone()) {
+            return self.send_and_wait(guard, win, ranks);
         }
+        self.engine.progress(&mut guard)
+    }
+
+    #[cold]
+    fn send_and_wait(&self, mut guard: Guard<'_>, win: &Win, ranks: Range<u32>) -> Result<()> {
+        let (mut outcome, mut short) = (Outcome::default(), Vec::new());
         let mut ops = RecordOps::new(&self.engine);
-        for rank in ranks {
-            outcome.record(self.send_flush(&mut guard, win, *rank));
+        let mut under_way = Vec::new();
+        for rank in ranks.clone().filter(|rank| win.epoch.get(&guard).has_records(*rank)).collect::<Vec<u32>>() {
+            outcome.record(self.send_flush(&mut guard, win, rank));
             let epoch = win.epoch.get_mut(&mut guard);
-            let (replies, outgoing) = (epoch.take_replies(*rank), epoch.take_outgoing(*rank));
-            replies.into_iter().for_each(|(receive, bytes)| ops.await_reply(receive, *rank, bytes));
-            let records = (*rank as i32, outgoing);
+            let (replies, outgoing) = (epoch.take_replies(rank), epoch.take_outgoing(rank));
+            replies.into_iter().for_each(|(receive, bytes)| ops.await_reply(receive, rank, bytes));
+            let records = (rank as i32, outgoing);
             let sent = self.send_records(&mut guard, win, records, &mut ops, &mut short, &mut outcome);
-            win.epoch.get_mut(&mut guard).sent_early(*rank, sent);
+            win.epoch.get_mut(&mut guard).sent_early(rank, sent);
+            // A flush of another thread waits for these too.
+            win.service.count_parts(&mut guard, rank, 1);
+            under_way.push(rank);
         }
         drop(guard);
         self.send_empty(win, &short, &mut outcome);
         let waited = ops.wait_all(&mut outcome);
         outcome.record(waited);
-        // Parts of operations with requests, which complete by themselves.
-        outcome.record(self.engine.wait_until(self.engine.lock(), || !win.service.has_parts(ranks)));
+        let mut guard = self.engine.lock();
+        under_way.into_iter().for_each(|rank| win.service.count_parts(&mut guard, rank, -1));
+        self.engine.changed(&mut guard);
+        // Operations with requests, which complete by themselves, and those that other threads flush.
+        outcome.record(self.engine.wait_until(guard, || !win.service.has_parts(ranks.clone())));
         outcome.end()
     }
 
@@ -125,7 +143,7 @@ pub(crate) struct RecordOps<'e> {
 impl<'e> RecordOps<'e> {
     #[allow(unsafe_code)] // promises not to leak the requests
     pub fn new(engine: &'e Engine) -> RecordOps<'e> {
-        // SAFETY: `fence` and `flush_ranks` alone make one; they pass it to `wait_all` or drop it.
+        // SAFETY: `fence` and `send_and_wait` alone make one; they pass it to `wait_all` or drop it.
         RecordOps { pending: unsafe { PendingOps::new(engine) }, kept: Vec::new() }
     }
 

@@ -48,7 +48,8 @@ pub(crate) struct WinService {
     pending: AtomicU64,
     /// Threads that access the memory without the process's lock. Changed under it.
     unlocked: AtomicU64,
-    /// By rank, the messages of operations of this process with requests that are not complete. Changed under it.
+    /// By rank, the messages that complete operations of this process and are not complete themselves, where other threads
+    /// wait for them too (`parts`); at the end their sum. Changed under it.
     parts: Box<[AtomicU64]>,
     state: Guarded<State>,
 }
@@ -96,7 +97,7 @@ impl WinService {
     pub fn new(lock: &ProcessLock, context: u32, (rank, size): (u32, u32), memory: Arc<Memory>) -> WinService {
         let state = Guarded::new(lock, State::default());
         let (batches, pending, unlocked) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let parts = (0..size).map(|_| AtomicU64::new(0)).collect();
+        let parts = (0..=size).map(|_| AtomicU64::new(0)).collect();
         WinService { context, rank, memory, batches, pending, unlocked, parts, state }
     }
 

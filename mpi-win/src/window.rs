@@ -277,8 +277,10 @@ impl Win {
         let epoch = self.epoch.get(guard);
         let open = if epoch.locks.all {
             "MPI_Win_lock_all has begun an epoch, which MPI_Win_unlock_all ends".to_owned()
-        } else if let Some(rank) = epoch.locks.ranks().first() {
+        } else if let Some(rank) = epoch.locks.first() {
             format!("MPI_Win_lock has begun an epoch for rank {rank}, which MPI_Win_unlock ends")
+        } else if epoch.locks.nobody {
+            "MPI_Win_lock has begun an epoch for MPI_PROC_NULL, which MPI_Win_unlock ends".to_owned()
         } else if epoch.access.is_some() {
             "MPI_Win_start has begun an epoch, which MPI_Win_complete ends".to_owned()
         } else if epoch.exposure.is_some() {

@@ -29,7 +29,7 @@ pub unsafe extern "C" fn PMPI_Accumulate(
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
 
-        cx.record(functions::MPI_ACCUMULATE, -1, 0, origin_count);
+        cx.record(functions::MPI_ACCUMULATE, target_rank as i32, 0, origin_count);
         imp::win_access::accumulate(
             cx,
             origin_addr,
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn PMPI_Accumulate_c(
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
 
-        cx.record(functions::MPI_ACCUMULATE_C, -1, 0, origin_count);
+        cx.record(functions::MPI_ACCUMULATE_C, target_rank as i32, 0, origin_count);
         imp::win_access::accumulate(
             cx,
             origin_addr,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn PMPI_Compare_and_swap(
         let win = cx.window("win", win)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
-        cx.record(functions::MPI_COMPARE_AND_SWAP, -1, 0, 0);
+        cx.record(functions::MPI_COMPARE_AND_SWAP, target_rank as i32, 0, 0);
         imp::win_access::compare_and_swap(
             cx,
             origin_addr,
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn PMPI_Fetch_and_op(
         let win = cx.window("win", win)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
-        cx.record(functions::MPI_FETCH_AND_OP, -1, 0, 0);
+        cx.record(functions::MPI_FETCH_AND_OP, target_rank as i32, 0, 0);
         imp::win_access::fetch_and_op(cx, origin_addr, result_addr, datatype, target_rank, target_disp, op, win)
     })
 }
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn PMPI_Get(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_GET, -1, 0, origin_count);
+        cx.record(functions::MPI_GET, target_rank as i32, 0, origin_count);
         imp::win_access::get(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
     })
 }
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn PMPI_Get_accumulate(
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
 
-        cx.record(functions::MPI_GET_ACCUMULATE, -1, 0, result_count);
+        cx.record(functions::MPI_GET_ACCUMULATE, target_rank as i32, 0, result_count);
         imp::win_access::get_accumulate(
             cx,
             origin_addr,
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn PMPI_Get_accumulate_c(
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
 
-        cx.record(functions::MPI_GET_ACCUMULATE_C, -1, 0, result_count);
+        cx.record(functions::MPI_GET_ACCUMULATE_C, target_rank as i32, 0, result_count);
         imp::win_access::get_accumulate(
             cx,
             origin_addr,
@@ -266,7 +266,7 @@ pub unsafe extern "C" fn PMPI_Get_c(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_GET_C, -1, 0, origin_count);
+        cx.record(functions::MPI_GET_C, target_rank as i32, 0, origin_count);
         imp::win_access::get(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
     })
 }
@@ -292,7 +292,7 @@ pub unsafe extern "C" fn PMPI_Put(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_PUT, -1, 0, origin_count);
+        cx.record(functions::MPI_PUT, target_rank as i32, 0, origin_count);
         imp::win_access::put(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
     })
 }
@@ -318,7 +318,7 @@ pub unsafe extern "C" fn PMPI_Put_c(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_PUT_C, -1, 0, origin_count);
+        cx.record(functions::MPI_PUT_C, target_rank as i32, 0, origin_count);
         imp::win_access::put(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
     })
 }
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn PMPI_Raccumulate(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_RACCUMULATE, -1, 0, origin_count);
+        cx.record(functions::MPI_RACCUMULATE, target_rank as i32, 0, origin_count);
         imp::win_access::raccumulate(
             cx,
             origin_addr,
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn PMPI_Raccumulate_c(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_RACCUMULATE_C, -1, 0, origin_count);
+        cx.record(functions::MPI_RACCUMULATE_C, target_rank as i32, 0, origin_count);
         imp::win_access::raccumulate(
             cx,
             origin_addr,
@@ -426,7 +426,7 @@ pub unsafe extern "C" fn PMPI_Rget(
         let request = check::out("request", request)?;
         let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_RGET, -1, 0, origin_count);
+        cx.record(functions::MPI_RGET, target_rank as i32, 0, origin_count);
         imp::win_access::rget(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win, request)
     })
 }
@@ -457,7 +457,7 @@ pub unsafe extern "C" fn PMPI_Rget_accumulate(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_RGET_ACCUMULATE, -1, 0, result_count);
+        cx.record(functions::MPI_RGET_ACCUMULATE, target_rank as i32, 0, result_count);
         imp::win_access::rget_accumulate(
             cx,
             origin_addr,
@@ -503,7 +503,7 @@ pub unsafe extern "C" fn PMPI_Rget_accumulate_c(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_RGET_ACCUMULATE_C, -1, 0, result_count);
+        cx.record(functions::MPI_RGET_ACCUMULATE_C, target_rank as i32, 0, result_count);
         imp::win_access::rget_accumulate(
             cx,
             origin_addr,
@@ -546,7 +546,7 @@ pub unsafe extern "C" fn PMPI_Rget_c(
         let request = check::out("request", request)?;
         let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_RGET_C, -1, 0, origin_count);
+        cx.record(functions::MPI_RGET_C, target_rank as i32, 0, origin_count);
         imp::win_access::rget(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win, request)
     })
 }
@@ -574,7 +574,7 @@ pub unsafe extern "C" fn PMPI_Rput(
         let request = check::out("request", request)?;
         let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_RPUT, -1, 0, origin_count);
+        cx.record(functions::MPI_RPUT, target_rank as i32, 0, origin_count);
         imp::win_access::rput(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win, request)
     })
 }
@@ -602,7 +602,7 @@ pub unsafe extern "C" fn PMPI_Rput_c(
         let request = check::out("request", request)?;
         let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_RPUT_C, -1, 0, origin_count);
+        cx.record(functions::MPI_RPUT_C, target_rank as i32, 0, origin_count);
         imp::win_access::rput(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win, request)
     })
 }
@@ -805,7 +805,7 @@ pub unsafe extern "C" fn PMPI_Win_flush(rank: c_int, win: usize) -> c_int {
         let mut cx = cx;
         let win = cx.window("win", win)?;
 
-        let record = cx.enter(functions::MPI_WIN_FLUSH, -1, 0, 0);
+        let record = cx.enter(functions::MPI_WIN_FLUSH, rank as i32, 0, 0);
         record.end(imp::win_epoch::win_flush(cx, rank, win))
     })
 }
@@ -829,7 +829,7 @@ pub unsafe extern "C" fn PMPI_Win_flush_local(rank: c_int, win: usize) -> c_int 
         let mut cx = cx;
         let win = cx.window("win", win)?;
 
-        let record = cx.enter(functions::MPI_WIN_FLUSH_LOCAL, -1, 0, 0);
+        let record = cx.enter(functions::MPI_WIN_FLUSH_LOCAL, rank as i32, 0, 0);
         record.end(imp::win_epoch::win_flush(cx, rank, win))
     })
 }
@@ -890,7 +890,7 @@ pub unsafe extern "C" fn PMPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_
         let mut cx = cx;
         let win = cx.window("win", win)?;
 
-        let record = cx.enter(functions::MPI_WIN_LOCK, -1, 0, 0);
+        let record = cx.enter(functions::MPI_WIN_LOCK, rank as i32, 0, 0);
         record.end(imp::win_epoch::win_lock(cx, lock_type, rank, assert, win))
     })
 }
@@ -1014,7 +1014,7 @@ pub unsafe extern "C" fn PMPI_Win_unlock(rank: c_int, win: usize) -> c_int {
         let mut cx = cx;
         let win = cx.window("win", win)?;
 
-        let record = cx.enter(functions::MPI_WIN_UNLOCK, -1, 0, 0);
+        let record = cx.enter(functions::MPI_WIN_UNLOCK, rank as i32, 0, 0);
         record.end(imp::win_epoch::win_unlock(cx, rank, win))
     })
 }

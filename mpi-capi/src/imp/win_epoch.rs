@@ -16,38 +16,44 @@ fn unlocked(cx: CallContext) -> &'static Process {
 
 /// `MPI_Win_lock`
 pub fn win_lock(cx: CallContext, lock_type: i32, rank: i32, assert: i32, win: WinRef) -> Outcome {
-    Ok(unlocked(cx).one_sided.lock(&win.win, lock_type, rank, assert)?)
+    let CallContext { process, guard, .. } = cx;
+    Ok(process.one_sided.lock(guard, &win.win, lock_type, rank, assert)?)
 }
 
 /// `MPI_Win_lock_all`
 pub fn win_lock_all(cx: CallContext, assert: i32, win: WinRef) -> Outcome {
-    Ok(unlocked(cx).one_sided.lock_all(&win.win, assert)?)
+    let CallContext { process, guard, .. } = cx;
+    Ok(process.one_sided.lock_all(guard, &win.win, assert)?)
 }
 
 /// `MPI_Win_unlock`
 pub fn win_unlock(cx: CallContext, rank: i32, win: WinRef) -> Outcome {
-    Ok(unlocked(cx).one_sided.unlock(&win.win, rank)?)
+    let CallContext { process, guard, .. } = cx;
+    Ok(process.one_sided.unlock(guard, &win.win, rank)?)
 }
 
 /// `MPI_Win_unlock_all`
 pub fn win_unlock_all(cx: CallContext, win: WinRef) -> Outcome {
-    Ok(unlocked(cx).one_sided.unlock_all(&win.win)?)
+    let CallContext { process, guard, .. } = cx;
+    Ok(process.one_sided.unlock_all(guard, &win.win)?)
 }
 
 /// `MPI_Win_flush`, and `MPI_Win_flush_local`, which completes no less.
 pub fn win_flush(cx: CallContext, rank: i32, win: WinRef) -> Outcome {
-    Ok(unlocked(cx).one_sided.flush(&win.win, rank)?)
+    let CallContext { process, guard, .. } = cx;
+    Ok(process.one_sided.flush(guard, &win.win, rank)?)
 }
 
 /// `MPI_Win_flush_all`, and `MPI_Win_flush_local_all`, which completes no less.
 pub fn win_flush_all(cx: CallContext, win: WinRef) -> Outcome {
-    Ok(unlocked(cx).one_sided.flush_all(&win.win)?)
+    let CallContext { process, guard, .. } = cx;
+    Ok(process.one_sided.flush_all(guard, &win.win)?)
 }
 
 /// `MPI_Win_sync`
 pub fn win_sync(cx: CallContext, _win: WinRef) -> Outcome {
-    cx.process.one_sided.sync();
-    Ok(())
+    let CallContext { process, mut guard, .. } = cx;
+    Ok(process.one_sided.sync(&mut guard)?)
 }
 
 /// `MPI_Win_post`

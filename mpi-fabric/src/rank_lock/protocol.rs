@@ -1,8 +1,8 @@
 //! The lock of one process's memory: held by any number of processes together, or by one alone.
 //!
 //! One word has the state: the number of processes that share the lock, or the rank of the one that holds it alone.
-//! A second word counts the processes that wait to hold it alone; while there are some, no other process begins to
-//! share it, so that they do not wait for ever.
+//! A second word counts the processes that wait to hold it alone. While there are some, a process that wants to share
+//! the lock lets them go first, for a limited time: one of those that share it may wait for that process.
 //! Invariant: only a process that holds the lock releases it.
 
 use crate::sync::{AtomicU64, Ordering};
@@ -26,13 +26,21 @@ impl<'a> RankLock<'a> {
     /// Takes the lock together with others; false while a process holds it alone, or waits to.
     #[inline]
     pub fn try_share(self) -> bool {
-        if self.claims.load(Ordering::Relaxed) != 0 {
-            return false;
+        self.claims.load(Ordering::Relaxed) == 0 && self.try_share_first()
+    }
+
+    /// As [`RankLock::try_share`], also while a process waits to hold the lock alone.
+    #[inline]
+    pub fn try_share_first(self) -> bool {
+        let mut state = self.state.load(Ordering::Relaxed);
+        while state >> ALONE == 0 {
+            // Acquire pairs with the Release in `release`.
+            match self.state.compare_exchange(state, state + 1, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(found) => state = found,
+            }
         }
-        let state = self.state.load(Ordering::Relaxed);
-        // Acquire pairs with the Release in `release`.
-        state >> ALONE == 0
-            && self.state.compare_exchange(state, state + 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        false
     }
 
     /// Takes the lock alone, for the process with this rank; false while any process holds it.
@@ -72,6 +80,12 @@ impl<'a> RankLock<'a> {
         ((self.state.load(Ordering::Relaxed) >> ALONE) as u32).checked_sub(1)
     }
 
+    /// Whether processes share the lock, as the word has it.
+    pub fn is_shared(self) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        state != 0 && state >> ALONE == 0
+    }
+
     /// Takes the lock from `holder`, which has ended, for the process with this rank; false if that one does not hold it.
     pub fn take_over(self, holder: u32, rank: u32) -> bool {
         let [before, after] = [holder, rank].map(|rank| (u64::from(rank) + 1) << ALONE);
@@ -88,12 +102,15 @@ mod tests {
         let (state, claims) = (AtomicU64::new(0), AtomicU64::new(0));
         let lock = RankLock::new(&state, &claims);
         assert!(lock.try_share() && lock.try_share() && !lock.try_hold(0));
+        assert!(lock.is_shared());
         lock.claim();
-        assert!(!lock.try_share());
+        assert!(!lock.try_share() && lock.try_share_first());
+        lock.stop_sharing();
         lock.stop_sharing();
         assert!(!lock.try_hold(0));
         lock.stop_sharing();
-        assert!(lock.try_hold(0) && !lock.try_hold(1));
+        assert!(!lock.is_shared() && lock.try_hold(0) && !lock.try_hold(1) && !lock.try_share_first());
+        assert!(!lock.is_shared());
         lock.end_claim();
         assert_eq!((lock.holder(), lock.try_share()), (Some(0), false));
         lock.release();

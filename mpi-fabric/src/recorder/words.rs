@@ -26,6 +26,7 @@ impl Call {
         let (receives, sends) = (has("recv") && !has("sendrecv") || has("probe"), has("send"));
         let rooted = !receives && !sends && self.peer >= 0;
         match self.peer {
+            peer if is_of_target(self.function) && peer >= 0 => text += &format!(" for rank {peer}"),
             peer if receives && peer >= 0 => text += &format!(" from rank {peer}"),
             -1 if receives && !has("mrecv") => text += " from any rank",
             peer if sends && peer >= 0 => text += &format!(" to rank {peer}"),
@@ -78,12 +79,52 @@ impl Call {
     }
 }
 
+/// Whether the peer of a function is the target of one-sided operations.
+fn is_of_target(function: u16) -> bool {
+    use functions::*;
+    matches!(
+        function,
+        MPI_WIN_LOCK
+            | MPI_WIN_UNLOCK
+            | MPI_WIN_FLUSH
+            | MPI_WIN_FLUSH_LOCAL
+            | MPI_PUT
+            | MPI_PUT_C
+            | MPI_GET
+            | MPI_GET_C
+            | MPI_ACCUMULATE
+            | MPI_ACCUMULATE_C
+            | MPI_GET_ACCUMULATE
+            | MPI_GET_ACCUMULATE_C
+            | MPI_FETCH_AND_OP
+            | MPI_COMPARE_AND_SWAP
+            | MPI_RPUT
+            | MPI_RPUT_C
+            | MPI_RGET
+            | MPI_RGET_C
+            | MPI_RACCUMULATE
+            | MPI_RACCUMULATE_C
+            | MPI_RGET_ACCUMULATE
+            | MPI_RGET_ACCUMULATE_C
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn text(function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> String {
         Call { sequence: 1, function, ended: false, comm, peer, tag, count }.describe()
+    }
+
+    #[test]
+    fn one_sided_calls_name_their_target() {
+        assert_eq!(text(functions::MPI_WIN_LOCK, 4, 3, 0, 0), "MPI_Win_lock for rank 3");
+        assert_eq!(text(functions::MPI_WIN_FLUSH, 4, 0, 0, 0), "MPI_Win_flush for rank 0");
+        assert_eq!(text(functions::MPI_WIN_LOCK, 4, mpi_core::abi::MPI_PROC_NULL, 0, 0), "MPI_Win_lock");
+        assert_eq!(text(functions::MPI_WIN_LOCK_ALL, 4, -1, 0, 0), "MPI_Win_lock_all");
+        assert_eq!(text(functions::MPI_ACCUMULATE, 4, 1, 0, 7), "MPI_Accumulate for rank 1");
+        assert_eq!(text(functions::MPI_BCAST, 4, 1, 0, 7), "MPI_Bcast with root 1");
     }
 
     #[test]

@@ -78,6 +78,17 @@ impl Rank {
         self.one_sided.fence(win, 0).expect("no fault");
     }
 
+    /// Waits for rank 1 to call [`Rank::start`]: it must not apply operations in the fence before.
+    fn await_start(&self) {
+        let engine = &self.engine;
+        engine.recv(engine.lock(), self.world.context(), 1, 6, RecvBuf::empty()).expect("no fault");
+    }
+
+    fn start(&self, rank: i32) {
+        let engine = &self.engine;
+        engine.send(engine.lock(), self.world.context(), rank, 6, SendBuf::empty(), Mode::Standard).expect("no fault");
+    }
+
     /// Runs `calls` in a thread of its own, which reports when it has ended.
     fn spawn(self: &Arc<Rank>, win: &Arc<Win>, calls: impl FnOnce(&Rank, &Win) + Send + 'static) -> Receiver<()> {
         let ((report, reports), rank, win) = (channel(), self.clone(), win.clone());
@@ -103,11 +114,13 @@ fn other_threads_call_while_one_applies_a_long_accumulation() {
     const COUNT: usize = 100_000;
     run(2, COUNT, |rank, win| {
         if rank.world.rank == 0 {
+            rank.await_start();
             rank.accumulate(win, vec![3; COUNT].leak(), 1, MPI_SUM);
             return rank.fence(win);
         }
         // While this thread holds the memory's lock, the thread in the fence cannot apply the accumulation.
         let held = win.memory.lock();
+        rank.start(0);
         let fence = rank.spawn(win, |rank, win| rank.fence(win));
         let calls = rank.spawn(win, |rank, win| {
             let (engine, context) = (&rank.engine, rank.world.context());
@@ -136,12 +149,14 @@ fn later_operations_of_a_rank_wait_while_a_thread_applies_earlier_ones() {
     const RECORDS: u64 = 5000;
     run(2, 1, |rank, win| {
         if rank.world.rank == 0 {
+            rank.await_start();
             for value in 1..=RECORDS {
                 rank.accumulate(win, vec![value].leak(), 1, MPI_REPLACE);
             }
             return rank.fence(win);
         }
         let held = win.memory.lock();
+        rank.start(0);
         let fence = rank.spawn(win, |rank, win| rank.fence(win));
         // One of two threads applies the first batch. The other takes the next batches, and must not apply them, which
         // would need the memory's lock.

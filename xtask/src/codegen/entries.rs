@@ -212,7 +212,9 @@ fn seen(spec: &Spec, function: &Function) -> String {
         fitting.next().map(rust_name)
     };
     let first = |checks: &[&str]| argument(checks, false);
-    let peer = first(&["cx.dest", "cx.source", "cx.root"]).map_or("-1".to_owned(), |name| format!("{name} as i32"));
+    let target = || function.parameters.iter().find(|parameter| parameter.has("target")).map(rust_name);
+    let peer = first(&["cx.dest", "cx.source", "cx.root"]).or_else(target);
+    let peer = peer.map_or("-1".to_owned(), |name| format!("{name} as i32"));
     let tag = first(&["check::tag", "check::any_tag"]).unwrap_or_else(|| "0".to_owned());
     // A count that is not checked yet may have any value.
     let unchecked = || argument(&["check::count"], true).map(|name| format!("{name}.max(0) as u64"));
