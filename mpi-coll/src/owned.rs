@@ -56,7 +56,7 @@ impl Blocks {
                 )
             }
             Blocks::Placed(places) => {
-                let length = data.bytes() as usize / size_of::<T>();
+                let length = data.bytes() as usize / T::BYTES;
                 Buffers::Each(data.places(places).map_err(|wrong| misplaced("sends", wrong, length))?.into())
             }
         })
@@ -78,7 +78,7 @@ impl Blocks {
                 Buffers::Each(lengths.iter().map(&mut blocks).collect())
             }
             Blocks::Placed(places) => {
-                let length = data.bytes() as usize / size_of::<T>();
+                let length = data.bytes() as usize / T::BYTES;
                 Buffers::Each(data.places(places).map_err(|wrong| misplaced("receives", wrong, length))?.into())
             }
         })
@@ -96,8 +96,8 @@ fn misplaced(name: &'static str, wrong: Misplaced, length: usize) -> Error {
     Error::new(MPI_ERR_BUFFER, rule).arg(name, &format_args!("block {place}"))
 }
 
-fn bytes_of<T>(length: usize) -> u64 {
-    (length * size_of::<T>()) as u64
+fn bytes_of<T: Element>(length: usize) -> u64 {
+    (length * T::BYTES) as u64
 }
 
 /// A collective operation with its data, before it begins.

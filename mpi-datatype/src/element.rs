@@ -9,11 +9,14 @@ use crate::predefined::predefined;
 /// A Rust type with a predefined datatype.
 ///
 /// # Safety
-/// The datatype is contiguous and as large as the type, the type has no padding, and every bit pattern is a valid
-/// value of it: bytes of another process are stored into it unchecked.
+/// All bytes of a value are initialised: the type has no padding. Every bit pattern is a valid value of it: bytes of
+/// another process are stored into it unchecked. The datatype's extent is the size of the type, its data lie inside, and
+/// it has `BYTES` bytes of data; it is contiguous unless `BYTES` is less than the size.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The handle word of the datatype.
     const HANDLE: usize;
+    /// Bytes of data in one element: its size, less the gaps of the datatype.
+    const BYTES: usize = size_of::<Self>();
 
     /// The datatype.
     fn datatype() -> &'static Datatype {

@@ -69,18 +69,16 @@ impl<'a> From<SendBuf<'a>> for Typed<SendBuf<'a>> {
 impl<'a> Typed<RecvBuf<'a>> {
     /// Room for the elements of a slice, which a representation converts.
     pub fn into_slice<T: Element>(slice: &'a mut [T]) -> Self {
-        let buffer = RecvBuf::from_slice(slice);
-        let memory = buffer.address().map(|address| Memory { address, word: T::HANDLE });
-        Typed { buffer, datatype: T::datatype().clone(), memory }
+        let memory = Memory { address: slice.as_mut_ptr().expose_provenance(), word: T::HANDLE };
+        Typed { buffer: RecvBuf::from_slice(slice), datatype: T::datatype().clone(), memory: Some(memory) }
     }
 }
 
 impl<'a> Typed<SendBuf<'a>> {
     /// The elements of a slice, which a representation converts.
     pub fn of_slice<T: Element>(slice: &'a [T]) -> Self {
-        let buffer = SendBuf::from_slice(slice);
-        let memory = buffer.address().map(|address| Memory { address, word: T::HANDLE });
-        Typed { buffer, datatype: T::datatype().clone(), memory }
+        let memory = Memory { address: slice.as_ptr().expose_provenance(), word: T::HANDLE };
+        Typed { buffer: SendBuf::from_slice(slice), datatype: T::datatype().clone(), memory: Some(memory) }
     }
 }
 

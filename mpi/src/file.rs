@@ -224,8 +224,8 @@ impl<M: ThreadUse> File<'_, M> {
 }
 
 /// The whole elements that an access has moved.
-pub(crate) fn elements_in<T>(status: &Status) -> usize {
-    status.bytes() as usize / size_of::<T>().max(1)
+pub(crate) fn elements_in<T: Element>(status: &Status) -> usize {
+    status.bytes() as usize / T::BYTES.max(1)
 }
 
 /// An offset in the library's form; one that is too large becomes negative, which the library refuses.

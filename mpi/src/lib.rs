@@ -126,7 +126,7 @@ pub use mpi_win::{AtomicElement, ReadParts};
 
 pub use layout::Layout;
 pub use message::Message;
-pub use mpi_datatype::Element;
+pub use mpi_datatype::{Element, Located, Value};
 pub use mpi_errors::{Error, ErrorClass, Result};
 pub use operation::Operation;
 pub use peer::{ANY_TAG, Peer, Received};
