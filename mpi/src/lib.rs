@@ -11,6 +11,7 @@
 //! - [`Collective`]: a collective operation that is [`Started`] and waited for later, or [`Repeated`]. [`Block`]: the data
 //!   for one process in exchanges of layouts.
 //! - [`Request`]: operations of any kinds and types that are waited for together ([`wait_any`], [`wait_all`]).
+//! - [`start_all`]: persistent operations of any kinds that are started together.
 //! - [`Group`]: an ordered set of processes, of which communicators are made.
 //! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions. [`Graph`]: in a graph.
 //! - [`Intercomm`]: two groups of processes that send messages to each other, with an [`InterCollective`] between them.
@@ -73,7 +74,9 @@ mod operation;
 mod peer;
 mod persistent;
 mod request;
+mod restart;
 mod scope;
+mod send_buffer;
 mod send_mode;
 mod session;
 mod shared_window;
@@ -132,8 +135,10 @@ pub use operation::Operation;
 pub use peer::{ANY_TAG, Peer, Received};
 pub use persistent::Persistent;
 pub use request::{Request, test_all, test_any, test_some, wait_all, wait_any, wait_some};
+pub use restart::{Restart, start_all};
 pub use scope::Scope;
-pub use send_mode::{SendBuffer, SendMode};
+pub use send_buffer::{Flushing, SendBuffer};
+pub use send_mode::SendMode;
 pub use session::Session;
 pub use shared_window::{SharedAtomics, SharedWindow};
 pub use started::{Collective, Repeated, Started};
