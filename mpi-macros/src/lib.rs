@@ -58,7 +58,8 @@ fn bounded(number: &LitInt, most: u32) -> syn::Result<u32> {
 ///
 /// `ranks` is the number of processes, or a list of numbers, each of which is a run of its own. `seconds` ends a run that
 /// takes longer, 300 without it. The function takes `&mpi::World`, or `&mpi::World<mpi::Multiple>` for a test whose
-/// threads all use MPI, and returns nothing or `mpi::Result<()>`. A panic or an error on any process fails the test and
+/// threads all use MPI, and returns nothing or `Result<(), E>` with any error that can be displayed, such as `mpi::Error` or
+/// `Box<dyn std::error::Error>`. A panic or an error on any process fails the test and
 /// shows what all processes printed.
 ///
 /// ```ignore
