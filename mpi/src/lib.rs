@@ -87,8 +87,10 @@ mod threads;
 pub mod tool;
 mod varying;
 mod window;
+mod window_attached;
 mod window_epochs;
 mod window_layout;
+mod window_started;
 mod world;
 
 pub use between::Part;
@@ -125,7 +127,7 @@ pub use mpi_macros::test;
 pub use mpi_p2p as p2p;
 pub use mpi_t as t;
 pub use mpi_win as win;
-pub use mpi_win::{AtomicElement, ReadParts};
+pub use mpi_win::{Address, AtomicElement, ReadParts};
 
 pub use layout::Layout;
 pub use message::Message;
@@ -145,4 +147,5 @@ pub use started::{Collective, Repeated, Started};
 pub use threads::{Multiple, Single, ThreadUse};
 pub use window::{Epoch, Window};
 pub use window_epochs::Lock;
+pub use window_started::WindowAccess;
 pub use world::{World, init, init_multiple, run, run_multiple};
