@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // states the promise of code that passes an address
 
 use mpi_core::abi::MPI_BYTE;
-use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf, predefined};
+use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf, TypedBuf, predefined};
 
 /// A buffer with the type of its elements.
 ///
@@ -69,17 +69,27 @@ impl<'a> From<SendBuf<'a>> for Typed<SendBuf<'a>> {
 impl<'a> Typed<RecvBuf<'a>> {
     /// Room for the elements of a slice, which a representation converts.
     pub fn into_slice<T: Element>(slice: &'a mut [T]) -> Self {
-        let memory = Memory { address: slice.as_mut_ptr().expose_provenance(), word: T::HANDLE };
-        Typed { buffer: RecvBuf::from_slice(slice), datatype: T::datatype().clone(), memory: Some(memory) }
+        let buffer = RecvBuf::from_slice(slice);
+        Typed { memory: memory_of(&buffer, T::HANDLE), buffer, datatype: T::datatype().clone() }
     }
 }
 
 impl<'a> Typed<SendBuf<'a>> {
     /// The elements of a slice, which a representation converts.
     pub fn of_slice<T: Element>(slice: &'a [T]) -> Self {
-        let memory = Memory { address: slice.as_ptr().expose_provenance(), word: T::HANDLE };
-        Typed { buffer: SendBuf::from_slice(slice), datatype: T::datatype().clone(), memory: Some(memory) }
+        let buffer = SendBuf::from_slice(slice);
+        Typed { memory: memory_of(&buffer, T::HANDLE), buffer, datatype: T::datatype().clone() }
     }
+}
+
+/// The memory of elements that begin with their first data byte.
+fn memory_of<Access>(buffer: &TypedBuf<'_, Access>, word: usize) -> Option<Memory> {
+    let mut first = None;
+    buffer.each_run(0, 1, |address, _| {
+        first = Some(address);
+        false
+    });
+    buffer.address().or(first).map(|address| Memory { address, word })
 }
 
 fn byte() -> Datatype {

@@ -49,6 +49,8 @@ mod coll_functions;
 mod collective;
 mod combine;
 mod communicator;
+#[cfg(doctest)]
+mod derived;
 mod duplicating;
 mod environment;
 mod exchange;
@@ -123,7 +125,7 @@ pub use mpi_errors as errors;
 pub use mpi_fabric as fabric;
 pub use mpi_io as io;
 pub use mpi_io::DataRepresentation;
-pub use mpi_macros::test;
+pub use mpi_macros::{Element, test};
 pub use mpi_p2p as p2p;
 pub use mpi_t as t;
 pub use mpi_win as win;
