@@ -17,7 +17,9 @@
 //! - [`Intercomm`]: two groups of processes that send messages to each other, with an [`InterCollective`] between them.
 //! - [`GeneralizedRequest`]: an operation of the program that is waited for like a message.
 //! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
-//! - [`Window`]: memory that other processes read and change. [`SharedWindow`], [`SharedAtomics`]: memory that the
+//! - [`Element`]: the types of data, with a derive macro for structs. [`Located`]: a value with its place.
+//! - [`Window`]: memory that other processes read and change; [`WindowAccess`]: one operation on it under way; [`Address`]:
+//!   the place of a vector that is attached. [`SharedWindow`], [`SharedAtomics`]: memory that the
 //!   processes of a host share. [`File`]: a file that all processes open together.
 //! - [`Hints`]: keys with values for communicators, windows and files. [`version`], [`processor_name`], [`wtime`],
 //!   [`started_with`], [`hardware`]: inquiries.

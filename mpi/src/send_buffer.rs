@@ -23,7 +23,8 @@ const ATTACH_TO_SESSION: CallName = CallName::new("Session::attach_buffer", func
 const WAIT: CallName = CallName::new("Flushing::wait", functions::MPI_WAIT);
 const TEST: CallName = CallName::new("Flushing::is_complete", functions::MPI_REQUEST_GET_STATUS);
 
-/// A buffer for messages in buffered mode ([`SendMode::Buffered`]), attached to the process, a communicator or a session.
+/// A buffer for messages in buffered mode ([`SendMode::Buffered`](crate::SendMode::Buffered)), attached to the process, a
+/// communicator or a session.
 ///
 /// It bounds how much may wait to be received: the bytes of the messages, and 64 more for each. Dropping it detaches it at
 /// once; messages that wait in it are sent all the same. [`SendBuffer::detach`] waits for them.
