@@ -13,7 +13,7 @@ use mpi_core::abi::MPI_ERR_BUFFER;
 use mpi_core::{Guard, Handle};
 use mpi_datatype::{Element, Misplaced, Placed, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
-use mpi_p2p::Engine;
+use mpi_p2p::{Engine, OwnedRestart};
 
 use crate::call::CollCall;
 use crate::coll_op::CollOp;
@@ -56,7 +56,7 @@ impl Blocks {
                 )
             }
             Blocks::Placed(places) => {
-                let length = data.bytes() as usize / size_of::<T>();
+                let length = data.bytes() as usize / T::BYTES;
                 Buffers::Each(data.places(places).map_err(|wrong| misplaced("sends", wrong, length))?)
             }
         })
@@ -78,7 +78,7 @@ impl Blocks {
                 Buffers::Each(lengths.iter().map(&mut blocks).collect())
             }
             Blocks::Placed(places) => {
-                let length = data.bytes() as usize / size_of::<T>();
+                let length = data.bytes() as usize / T::BYTES;
                 Buffers::Each(data.places(places).map_err(|wrong| misplaced("receives", wrong, length))?)
             }
         })
@@ -96,8 +96,8 @@ fn misplaced(name: &'static str, wrong: Misplaced, length: usize) -> Error {
     Error::new(MPI_ERR_BUFFER, rule).arg(name, &format_args!("block {place}"))
 }
 
-fn bytes_of<T>(length: usize) -> u64 {
-    (length * size_of::<T>()) as u64
+fn bytes_of<T: Element>(length: usize) -> u64 {
+    (length * T::BYTES) as u64
 }
 
 /// A collective operation with its data, before it begins.
@@ -191,7 +191,7 @@ impl<T: Element> OwnedCollective<T> {
     pub fn restart(&mut self, guard: &mut Guard<'_>) -> Result<()> {
         if let Some(request) = self.request {
             self.engine.start(guard, request)?;
-            self.active = true;
+            self.has_started();
         }
         Ok(())
     }
@@ -243,6 +243,16 @@ impl<T: Element> OwnedCollective<T> {
     pub fn received(&self) -> Option<&[T]> {
         // SAFETY: as in `data_mut`.
         (!self.active).then(|| unsafe { &*self.receive })
+    }
+}
+
+impl<T: Element> OwnedRestart for OwnedCollective<T> {
+    fn persistent_request(&self) -> Option<Handle> {
+        self.request
+    }
+
+    fn has_started(&mut self) {
+        self.active = true;
     }
 }
 

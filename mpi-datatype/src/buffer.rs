@@ -103,6 +103,12 @@ impl<Access> TypedBuf<'_, Access> {
         TypedBuf::of(start, count.wrapping_mul(datatype.size()), layout)
     }
 
+    /// The elements of a slice whose type has gaps.
+    fn of_gapped<T: Element>(start: *mut u8, count: usize) -> Self {
+        let layout = layout_of(count as u64, T::datatype(), false).expect("elements of a slice are in memory");
+        TypedBuf::laid_out(start, count as u64, T::datatype(), layout)
+    }
+
     /// Number of packed bytes.
     #[inline]
     pub fn bytes(&self) -> u64 {
@@ -247,6 +253,9 @@ impl<'a> SendBuf<'a> {
     /// The elements of a slice.
     #[inline]
     pub fn from_slice<T: Element>(slice: &'a [T]) -> SendBuf<'a> {
+        if T::BYTES != size_of::<T>() {
+            return TypedBuf::of_gapped::<T>(slice.as_ptr().cast_mut().cast(), slice.len());
+        }
         TypedBuf::of(slice.as_ptr().cast_mut().cast(), size_of_val(slice) as u64, LayoutRef::Contiguous)
     }
 
@@ -287,6 +296,9 @@ impl<'a> RecvBuf<'a> {
     /// The elements of a slice.
     #[inline]
     pub fn from_slice<T: Element>(slice: &'a mut [T]) -> RecvBuf<'a> {
+        if T::BYTES != size_of::<T>() {
+            return TypedBuf::of_gapped::<T>(slice.as_mut_ptr().cast(), slice.len());
+        }
         TypedBuf::of(slice.as_mut_ptr().cast(), size_of_val(slice) as u64, LayoutRef::Contiguous)
     }
 

@@ -4,21 +4,38 @@
 use mpi_core::abi::*;
 
 use crate::datatype::Datatype;
+use crate::envelope::Form;
 use crate::predefined::predefined;
 
-/// A Rust type with a predefined datatype.
+/// A Rust type with a datatype, so that slices of it are sent, received and combined.
+///
+/// The derive macro of the same name implements it for structs of elements.
 ///
 /// # Safety
-/// The datatype is contiguous and as large as the type, the type has no padding, and every bit pattern is a valid
-/// value of it: bytes of another process are stored into it unchecked.
+/// All bytes of a value are initialised: the type has no padding. Every bit pattern is a valid value of it: bytes of
+/// another process are stored into it unchecked. The datatype's extent is the size of the type, its data lie inside, and
+/// it has `BYTES` bytes of data; it is contiguous unless `BYTES` is less than the size.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
-    /// The handle word of the datatype.
+    /// The handle word of the datatype; `MPI_DATATYPE_NULL` of one that is not predefined.
     const HANDLE: usize;
+    /// Bytes of data in one element: its size, less the gaps of the datatype.
+    const BYTES: usize = size_of::<Self>();
 
     /// The datatype.
     fn datatype() -> &'static Datatype {
         predefined(Self::HANDLE).expect("every element type names a predefined datatype")
     }
+}
+
+/// The datatype of a struct with these fields: the place of each, the number of its elements, and their type. For the
+/// derive macro.
+#[doc(hidden)]
+pub fn of_fields(fields: &[(usize, usize, &Datatype)]) -> Datatype {
+    let lengths: Vec<i64> = fields.iter().map(|(_, length, _)| *length as i64).collect();
+    let places: Vec<i64> = fields.iter().map(|(place, ..)| *place as i64).collect();
+    let types: Vec<Datatype> = fields.iter().map(|(.., datatype)| (*datatype).clone()).collect();
+    let made = Datatype::structure(&lengths, &places, &types, Form::Large);
+    made.expect("the fields of a struct are in memory").committed()
 }
 
 macro_rules! elements {
@@ -48,6 +65,8 @@ mod tests {
         fn agrees<T: Element>() -> bool {
             T::datatype().size() == size_of::<T>() as u64 && T::datatype().is_contiguous()
         }
+        let pair = of_fields(&[(0, 3, f64::datatype()), (24, 2, u32::datatype())]);
+        assert_eq!((pair.size(), pair.extent(), pair.is_contiguous()), (32, 32, true));
         assert!(agrees::<i8>() && agrees::<u16>() && agrees::<i128>() && agrees::<usize>() && agrees::<[f64; 2]>());
     }
 }

@@ -8,7 +8,7 @@
 //! - [`buffer`]: [`SendBuf`] and [`RecvBuf`]: user memory with its type, and the only code that accesses it.
 //! - [`scalar`]: how reductions read an element. [`signature`]: the basic elements of a type.
 //! - [`external32`]: the portable representation of data. `representation`: types with elements of other sizes.
-//! - [`element`]: Rust types that have a datatype.
+//! - [`element`]: Rust types that have a datatype. [`located`]: values with their places.
 //!
 //! Invariant: the engine counts packed bytes (`0 .. bytes()`); only this crate maps them to addresses.
 //! Not here: reductions (`mpi-coll`), handles of datatypes that a program made (`mpi-env`).
@@ -28,6 +28,7 @@ pub mod envelope;
 pub mod external32;
 mod kernels;
 pub mod layout;
+pub mod located;
 mod offsets;
 mod overlap;
 mod placed;
@@ -45,6 +46,7 @@ pub use datatype::Datatype;
 pub use element::Element;
 pub use envelope::{Envelope, Form};
 pub use layout::Layout;
+pub use located::{Located, Value};
 pub use placed::{Misplaced, Placed};
 pub use predefined::{predefined, predefined_unwatched};
 pub use scalar::{Category, Scalar};

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // states the promise of code that passes an address
 
 use mpi_core::abi::MPI_BYTE;
-use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf, predefined};
+use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf, TypedBuf, predefined};
 
 /// A buffer with the type of its elements.
 ///
@@ -70,8 +70,7 @@ impl<'a> Typed<RecvBuf<'a>> {
     /// Room for the elements of a slice, which a representation converts.
     pub fn into_slice<T: Element>(slice: &'a mut [T]) -> Self {
         let buffer = RecvBuf::from_slice(slice);
-        let memory = buffer.address().map(|address| Memory { address, word: T::HANDLE });
-        Typed { buffer, datatype: T::datatype().clone(), memory }
+        Typed { memory: memory_of(&buffer, T::HANDLE), buffer, datatype: T::datatype().clone() }
     }
 }
 
@@ -79,9 +78,18 @@ impl<'a> Typed<SendBuf<'a>> {
     /// The elements of a slice, which a representation converts.
     pub fn of_slice<T: Element>(slice: &'a [T]) -> Self {
         let buffer = SendBuf::from_slice(slice);
-        let memory = buffer.address().map(|address| Memory { address, word: T::HANDLE });
-        Typed { buffer, datatype: T::datatype().clone(), memory }
+        Typed { memory: memory_of(&buffer, T::HANDLE), buffer, datatype: T::datatype().clone() }
     }
+}
+
+/// The memory of elements that begin with their first data byte.
+fn memory_of<Access>(buffer: &TypedBuf<'_, Access>, word: usize) -> Option<Memory> {
+    let mut first = None;
+    buffer.each_run(0, 1, |address, _| {
+        first = Some(address);
+        false
+    });
+    buffer.address().or(first).map(|address| Memory { address, word })
 }
 
 fn byte() -> Datatype {

@@ -1,7 +1,10 @@
-//! `#[mpi::test(ranks = 4)]`: a test that `cargo test` runs on several processes.
+//! `#[mpi::test(ranks = 4)]`: a test that `cargo test` runs on several processes. `#[derive(mpi::Element)]`: structs in
+//! messages (`element`).
 //!
 //! Invariant: the arguments are checked here, so that what is wrong is an error of the compiler at its place.
 //! Not here: running the test (`mpi::testing`).
+
+mod element;
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -58,7 +61,8 @@ fn bounded(number: &LitInt, most: u32) -> syn::Result<u32> {
 ///
 /// `ranks` is the number of processes, or a list of numbers, each of which is a run of its own. `seconds` ends a run that
 /// takes longer, 300 without it. The function takes `&mpi::World`, or `&mpi::World<mpi::Multiple>` for a test whose
-/// threads all use MPI, and returns nothing or `mpi::Result<()>`. A panic or an error on any process fails the test and
+/// threads all use MPI, and returns nothing or `Result<(), E>` with any error that can be displayed, such as `mpi::Error` or
+/// `Box<dyn std::error::Error>`. A panic or an error on any process fails the test and
 /// shows what all processes printed.
 ///
 /// ```ignore
@@ -77,6 +81,28 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as Arguments);
     let function = parse_macro_input!(item as ItemFn);
     expand(&arguments, &function).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Makes a struct of elements an element: an `mpi::Element`, of which slices are sent, received, written to files, and
+/// combined by functions. The struct is `#[repr(C)]` and `Copy`, and has no padding, which the compiler checks: where C would
+/// have some, it has fields that fill the place, or the fields are ordered by size. A field is of an element type or an
+/// array of one.
+///
+/// ```ignore
+/// #[derive(Debug, Clone, Copy, Default, mpi::Element)]
+/// #[repr(C)]
+/// struct Particle {
+///     position: [f64; 3],
+///     charge: f32,
+///     kind: u32,
+/// }
+///
+/// world.process(1).send(&[Particle::default()], 0)?;
+/// ```
+#[proc_macro_derive(Element)]
+pub fn element(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::ItemStruct);
+    element::expand(&item).unwrap_or_else(Error::into_compile_error).into()
 }
 
 fn expand(arguments: &Arguments, function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {

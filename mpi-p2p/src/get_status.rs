@@ -153,7 +153,7 @@ impl Engine {
         })
     }
 
-    fn is_active(&self, guard: &Guard<'_>, request: Handle) -> bool {
+    pub(crate) fn is_active(&self, guard: &Guard<'_>, request: Handle) -> bool {
         request != NULL && !self.state.get(guard).core.is_inactive(request)
     }
 

@@ -17,7 +17,7 @@
 //!   `chunk_claims`: moving long messages. `copy_job`, `copies`, `copying`: copying them with the lock released.
 //!   `cancel`, `revoke`: taking operations back. `progress`: moving what can move.
 //! - `int_handles`: handles by Fortran integers.
-//! - `owned`, `owned_exchange`: operations with their data, for programs in Rust.
+//! - `owned`, `owned_exchange`: operations with their data, for programs in Rust; `owned_restart`: starts of several.
 //! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `buffer_calls`,
 //!   `remote`, `service`, `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
 //! - `instruments`, `events`, `request_events`, `cvars`, `limits`, `pipelined_limit`: metrics, events and settings.
@@ -70,6 +70,7 @@ mod on_demand_handles;
 mod owned;
 mod owned_exchange;
 mod owned_message;
+mod owned_restart;
 mod pair_parts;
 mod pairs;
 mod partition_metrics;
@@ -125,6 +126,7 @@ pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use owned::OwnedOperation;
 pub use owned_exchange::OwnedExchange;
 pub use owned_message::OwnedMessage;
+pub use owned_restart::OwnedRestart;
 pub use partition_metrics::{PartitionEvents, PartitionInstruments};
 pub use pending_contexts::MakeContext;
 pub use pipelined_limit::CalibrationInstruments;

@@ -15,6 +15,7 @@ use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::engine::Engine;
+use crate::owned_restart::OwnedRestart;
 use crate::request::Mode;
 use crate::selection::{selected_to_receive, selected_to_send};
 
@@ -164,8 +165,7 @@ impl<T: Element> OwnedOperation<T> {
     /// Starts the operation. Errors: `MPI_ERR_REQUEST` while it is active; those of the operation.
     pub fn start(&mut self, guard: &mut Guard<'_>) -> Result<()> {
         self.engine.start(guard, self.request)?;
-        self.active = true;
-        self.taken.fill(self.is_receive || !self.is_partitioned);
+        self.has_started();
         Ok(())
     }
 
@@ -215,12 +215,18 @@ impl<T: Element> OwnedOperation<T> {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.data.cast::<T>().add(range.start), range.len()) })
     }
 
-    /// Marks a partition of an active send ready. Errors: as [`Engine::pready`].
-    pub fn mark_ready(&mut self, guard: &mut Guard<'_>, partition: u32) -> Result<()> {
-        self.range(partition)?;
-        let which = partition as i32;
-        self.engine.pready(guard, self.request, std::iter::once((which, which)))?;
-        self.taken[partition as usize] = true;
+    /// Marks the partitions of the ranges `first..=last` of an active send ready, or none. Errors: as [`Engine::pready`].
+    pub fn mark_ready(
+        &mut self,
+        guard: &mut Guard<'_>,
+        ranges: impl Iterator<Item = (u32, u32)> + Clone,
+    ) -> Result<()> {
+        // The engine refuses an operation that has no partitions to be marked before one that does not exist.
+        if self.is_partitioned && !self.is_receive {
+            ranges.clone().try_for_each(|(first, last)| self.range(first).and(self.range(last)).map(drop))?;
+        }
+        self.engine.pready(guard, self.request, ranges.clone().map(|(first, last)| (first as i32, last as i32)))?;
+        ranges.for_each(|(first, last)| self.taken[first as usize..=last as usize].fill(true));
         Ok(())
     }
 
@@ -243,6 +249,17 @@ impl<T: Element> OwnedOperation<T> {
             return Err(Error::new(MPI_ERR_ARG, rule).arg("partition", &partition));
         }
         Ok(at * self.each..(at + 1) * self.each)
+    }
+}
+
+impl<T: Element> OwnedRestart for OwnedOperation<T> {
+    fn persistent_request(&self) -> Option<Handle> {
+        Some(self.request)
+    }
+
+    fn has_started(&mut self) {
+        self.active = true;
+        self.taken.fill(self.is_receive || !self.is_partitioned);
     }
 }
 

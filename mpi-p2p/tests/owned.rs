@@ -54,7 +54,7 @@ fn partitions_are_accessible_until_they_are_ready_and_once_they_have_arrived() {
         send.start(&mut lock()).expect("inactive");
         for partition in [2, 1, 0] {
             send.partition_mut(partition).expect("not ready").fill(partition as u8 + 1);
-            send.mark_ready(&mut lock(), partition).expect("not ready");
+            send.mark_ready(&mut lock(), [(partition, partition)].into_iter()).expect("not ready");
             assert_eq!(send.partition_mut(partition).expect_err("ready").class(), MPI_ERR_ARG);
         }
         assert_eq!(send.partition_mut(3).expect_err("there is none").class(), MPI_ERR_ARG);

@@ -5,6 +5,7 @@
 //! Not here: the operations (`access`, `fetch`), the ends of epochs (`fence`, `passive`, `active`).
 #![allow(unsafe_code)] // its operations use data whose borrow it keeps
 
+use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -22,8 +23,10 @@ use crate::window::Win;
 /// Starts operations of one epoch. Elements are counted from the start of the target's memory; the displacement unit of
 /// the window is the size of an element.
 pub struct EpochAccess<'w, 'b> {
-    one_sided: &'w OneSided,
-    win: &'w Win,
+    pub(crate) one_sided: &'w OneSided,
+    pub(crate) win: &'w Win,
+    /// Data of operations whose start failed, which may be under way in part until the epoch ends.
+    pub(crate) kept: Vec<Box<dyn Any>>,
     data: PhantomData<&'b mut [u8]>,
 }
 
@@ -95,8 +98,10 @@ impl OneSided {
         body: impl FnOnce(&mut EpochAccess<'_, 'b>) -> Result<R>,
         end: impl FnOnce() -> Result<()>,
     ) -> Result<R> {
+        // Before `unended`, so that after a panic the process ends before the data are freed.
+        let mut access = EpochAccess { one_sided: self, win, kept: Vec::new(), data: PhantomData };
         let unended = Unended(fail);
-        let result = body(&mut EpochAccess { one_sided: self, win, data: PhantomData });
+        let result = body(&mut access);
         if let Err(error) = end() {
             fail(error);
         }
@@ -239,7 +244,7 @@ impl<'b> EpochAccess<'_, 'b> {
     }
 }
 
-fn target<T: Element>(rank: i32, displacement: i64, count: usize) -> Target<'static> {
+pub(crate) fn target<T: Element>(rank: i32, displacement: i64, count: usize) -> Target<'static> {
     Target { rank, displacement, count: count as u64, datatype: T::datatype(), handle: T::HANDLE }
 }
 
@@ -266,12 +271,18 @@ impl Win {
     }
 
     fn own_place<T: Element>(&self, first: u64, count: usize) -> Option<(u64, Elements<'static>)> {
-        let offset = first.checked_mul(size_of::<T>() as u64)?;
+        // A place in attached memory is an address.
+        let unit = if self.memory.attached().is_some() { 1 } else { size_of::<T>() as u64 };
+        let offset = first.checked_mul(unit)?;
         Some((offset, Elements::copied("T", T::HANDLE, count as u64, T::datatype()).ok()?))
     }
 
     #[cold]
     fn out_of_own<T: Element>(&self, first: u64, count: usize) -> Error {
+        if self.memory.attached().is_some() {
+            let rule = format!("no attached memory has {} there", mpi_errors::counted(count, "element"));
+            return Error::new(MPI_ERR_RMA_RANGE, rule).arg("first", &format_args!("{first:#x}"));
+        }
         let there = self.memory.bytes() / size_of::<T>().max(1) as u64;
         let there = mpi_errors::counted(there, "element");
         let rule = format!("the memory of this process has {there}, not {count} from element {first} on");

@@ -1,8 +1,8 @@
-//! A vector of the program that a window owns, without its type.
+//! Vectors of the program that a window owns, without their type.
 //!
 //! Invariant: the vector is freed only after [`Owned::end`], when no process accesses it any more; otherwise it is
 //! leaked.
-//! Not here: the windows that own one (`owned`).
+//! Not here: the windows that own one (`owned`), attaching vectors (`owned_attach`).
 #![allow(unsafe_code)] // keeps a vector by its raw parts, because other processes change its elements
 
 use std::any::Any;
@@ -53,6 +53,8 @@ impl<T: Element> Drop for RawVec<T> {
 #[derive(Default)]
 pub(crate) struct Owned {
     data: Option<Box<dyn Any + Send + Sync>>,
+    /// The vectors that are attached, with the addresses of their elements.
+    attached: Vec<(usize, Box<dyn Any + Send + Sync>)>,
     ended: bool,
 }
 
@@ -69,6 +71,22 @@ impl Owned {
         data.downcast().ok().map(|data| *data)
     }
 
+    /// Takes a vector that is attached, whose elements begin at `base`.
+    pub fn attach<T: Element>(&mut self, base: usize, data: RawVec<T>) {
+        self.attached.push((base, Box::new(data)));
+    }
+
+    /// Whether a vector of these elements is attached that begins at `base`.
+    pub fn has<T: Element>(&self, base: usize) -> bool {
+        self.attached.iter().any(|(at, data)| *at == base && data.is::<RawVec<T>>())
+    }
+
+    /// The vector that begins at `base`. The caller has made sure that no process accesses it any more.
+    pub fn detach<T: Element>(&mut self, base: usize) -> Option<Vec<T>> {
+        let place = self.attached.iter().position(|(at, data)| *at == base && data.is::<RawVec<T>>())?;
+        self.attached.swap_remove(place).1.downcast::<RawVec<T>>().ok().map(|data| data.into_vec())
+    }
+
     /// No process accesses the memory from now on.
     pub fn end(&mut self) {
         self.ended = true;
@@ -78,13 +96,17 @@ impl Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         if !self.ended {
-            std::mem::forget(self.data.take());
+            std::mem::forget((self.data.take(), std::mem::take(&mut self.attached)));
         }
     }
 }
 
 impl fmt::Debug for Owned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Owned").field("data", &self.data.is_some()).field("ended", &self.ended).finish()
+        f.debug_struct("Owned")
+            .field("data", &self.data.is_some())
+            .field("attached", &self.attached.len())
+            .field("ended", &self.ended)
+            .finish()
     }
 }

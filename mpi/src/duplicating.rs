@@ -12,9 +12,11 @@ use mpi_env::Process;
 use crate::call::{Call, CallName};
 use crate::request::{Request, sealed};
 use crate::threads::{Single, ThreadUse};
-use crate::{Communicator, Intercomm, Result};
+use crate::{Communicator, Hints, Intercomm, Result};
 
 const START: CallName = CallName::new("Communicator::start_duplicate", functions::MPI_COMM_IDUP);
+const START_WITH_HINTS: CallName =
+    CallName::new("Communicator::start_duplicate_with_hints", functions::MPI_COMM_IDUP_WITH_INFO);
 const DUPLICATE_BOTH: CallName = CallName::new("Intercomm::duplicate", functions::MPI_COMM_DUP);
 const WAIT: CallName = CallName::new("Duplicating::wait", functions::MPI_WAIT);
 const TEST: CallName = CallName::new("Duplicating::is_complete", functions::MPI_REQUEST_GET_STATUS);
@@ -43,14 +45,28 @@ impl<M: ThreadUse> Communicator<'_, M> {
     /// Starts to make a duplicate, as [`Communicator::duplicate`]. All processes call it, in the same order as other
     /// collective calls; none waits. Errors: `MPI_ERR_NO_MEM`; `MPI_ERR_OTHER` when no context ids are left.
     pub fn start_duplicate(&self) -> Result<Duplicating<'_, M>> {
-        self.call(START, |call| {
-            drop(call.enter(-1, 0, 0));
-            let (handle, request) = call.process.comm_idup(self.handle())?;
-            let (process, context) = (call.process, call.context);
-            let mut started = Duplicating { made: None, request: Some(request), process, context };
-            started.made = Some(self.made(handle, "communicator")?);
+        self.call(START, |call| self.duplicating(call))
+    }
+
+    /// As [`Communicator::start_duplicate`]; the duplicate has these hints (`MPI_Comm_idup_with_info`; MPI-5.0, 7.4.2).
+    /// Processes may pass different hints.
+    pub fn start_duplicate_with_hints(&self, hints: &Hints) -> Result<Duplicating<'_, M>> {
+        self.call(START_WITH_HINTS, |call| {
+            let started = self.duplicating(call)?;
+            if let Some(made) = &started.made {
+                made.set_hints(hints);
+            }
             Ok(started)
         })
+    }
+
+    fn duplicating(&self, call: &mut Call) -> Result<Duplicating<'_, M>> {
+        drop(call.enter(-1, 0, 0));
+        let (handle, request) = call.process.comm_idup(self.handle())?;
+        let (process, context) = (call.process, call.context);
+        let mut started = Duplicating { made: None, request: Some(request), process, context };
+        started.made = Some(self.made(handle, "communicator")?);
+        Ok(started)
     }
 }
 

@@ -18,7 +18,7 @@ use mpi_env::Process;
 use mpi_io::{AccessMode, OpenArgs, Typed};
 
 use crate::call::{Call, CallName};
-use crate::{Communicator, Hints, Result, Single, ThreadUse};
+use crate::{Communicator, Error, Hints, Result, Single, ThreadUse};
 
 const OPEN: CallName = CallName::new("Communicator::open", functions::MPI_FILE_OPEN);
 const READ_AT: CallName = CallName::new("File::read_at", functions::MPI_FILE_READ_AT);
@@ -164,14 +164,19 @@ impl<M: ThreadUse> File<'_, M> {
     /// Errors: `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, those of the system.
     pub fn read_at<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
-        let status = self.call(READ_AT, count, |file| file.read_at(byte_offset(offset), Typed::into_slice(into)))?;
+        let status = self.call(READ_AT, count, |file| {
+            at_place("offset", offset, |offset| file.read_at(offset, Typed::into_slice(into)))
+        })?;
         Ok(elements_in::<T>(&status))
     }
 
     /// Writes all of `data` from byte `offset` on, or from this element of the view. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY`.
     pub fn write_at<T: Element>(&self, offset: u64, data: &[T]) -> Result<()> {
         let count = data.len() as u64;
-        self.call(WRITE_AT, count, |file| file.write_at(byte_offset(offset), Typed::of_slice(data))).map(drop)
+        self.call(WRITE_AT, count, |file| {
+            at_place("offset", offset, |offset| file.write_at(offset, Typed::of_slice(data)))
+        })
+        .map(drop)
     }
 
     /// The name with which it was opened.
@@ -202,7 +207,7 @@ impl<M: ThreadUse> File<'_, M> {
     /// Sets the file's size; all processes call it with the same value, and it waits for all. Errors:
     /// `MPI_ERR_NOT_SAME`, `MPI_ERR_ARG`, `MPI_ERR_READ_ONLY`, those of the system.
     pub fn set_size(&self, bytes: u64) -> Result<()> {
-        self.call(SET_SIZE, 0, |file| file.set_size(byte_offset(bytes)))
+        self.call(SET_SIZE, 0, |file| at_place("bytes", bytes, |bytes| file.set_size(bytes)))
     }
 
     /// Writes the data of this process to the device; does not wait for the other processes. Errors: those of the system.
@@ -224,13 +229,22 @@ impl<M: ThreadUse> File<'_, M> {
 }
 
 /// The whole elements that an access has moved.
-pub(crate) fn elements_in<T>(status: &Status) -> usize {
-    status.bytes() as usize / size_of::<T>().max(1)
+pub(crate) fn elements_in<T: Element>(status: &Status) -> usize {
+    status.bytes() as usize / T::BYTES.max(1)
 }
 
-/// An offset in the library's form; one that is too large becomes negative, which the library refuses.
-pub(crate) fn byte_offset(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(-1)
+/// Runs `access` with a place, the argument of this name, in the library's form. One that is too large becomes negative,
+/// which the library refuses, in a collective call after all processes have met; the error names the value as it was
+/// given.
+pub(crate) fn at_place<R>(name: &'static str, place: u64, access: impl FnOnce(i64) -> Result<R>) -> Result<R> {
+    if let Ok(place) = i64::try_from(place) {
+        return access(place);
+    }
+    access(-1).map_err(|error| {
+        let of_place = error.arguments().next().is_some_and(|(_, value)| value == "-1");
+        let rule = "a file has fewer than 2^63 bytes";
+        if of_place { Error::new(error.class(), rule).arg(name, &place) } else { error }
+    })
 }
 
 impl<M: ThreadUse> Drop for File<'_, M> {

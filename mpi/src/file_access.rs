@@ -10,7 +10,7 @@ use mpi_datatype::Element;
 use mpi_io::{Typed, Whence};
 
 use crate::call::CallName;
-use crate::file::{File, byte_offset, elements_in};
+use crate::file::{File, at_place, elements_in};
 use crate::threads::ThreadUse;
 use crate::{Communicator, Result};
 
@@ -54,8 +54,7 @@ impl<M: ThreadUse> File<'_, M> {
 
     /// Moves this process's file pointer. Errors: `MPI_ERR_ARG` for a place that no file has.
     pub fn seek(&self, to: SeekFrom) -> Result<()> {
-        let (offset, whence) = place(to);
-        self.call(SEEK, 0, |file| file.seek(offset, whence))
+        self.call(SEEK, 0, |file| at_position(to, |offset, whence| file.seek(offset, whence)))
     }
 
     /// This process's file pointer.
@@ -90,8 +89,7 @@ impl<M: ThreadUse> File<'_, M> {
     /// Moves the file pointer that all processes share; all call it with the same place, and wait for each other. Errors:
     /// also `MPI_ERR_NOT_SAME`.
     pub fn seek_shared(&self, to: SeekFrom) -> Result<()> {
-        let (offset, whence) = place(to);
-        self.call(SEEK_SHARED, 0, |file| file.seek_shared(offset, whence))
+        self.call(SEEK_SHARED, 0, |file| at_position(to, |offset, whence| file.seek_shared(offset, whence)))
     }
 
     /// The file pointer that all processes share.
@@ -102,7 +100,7 @@ impl<M: ThreadUse> File<'_, M> {
     /// Makes the file at least this long, with storage for all of it; all processes call it with the same value, and wait
     /// for each other. Errors: as [`File::set_size`].
     pub fn preallocate(&self, bytes: u64) -> Result<()> {
-        self.call(PREALLOCATE, 0, |file| file.preallocate(byte_offset(bytes)))
+        self.call(PREALLOCATE, 0, |file| at_place("bytes", bytes, |bytes| file.preallocate(bytes)))
     }
 
     /// Whether accesses of several processes that overlap take effect one after the other; all processes call it with the
@@ -117,11 +115,11 @@ impl<M: ThreadUse> File<'_, M> {
     }
 }
 
-/// A place in the library's form; one that is too large becomes negative, which the library refuses.
-fn place(to: SeekFrom) -> (i64, Whence) {
+/// Runs `seek` with a position in the library's form.
+fn at_position(to: SeekFrom, seek: impl FnOnce(i64, Whence) -> Result<()>) -> Result<()> {
     match to {
-        SeekFrom::Start(offset) => (byte_offset(offset), Whence::Start),
-        SeekFrom::Current(offset) => (offset, Whence::Current),
-        SeekFrom::End(offset) => (offset, Whence::End),
+        SeekFrom::Start(offset) => at_place("to", offset, |offset| seek(offset, Whence::Start)),
+        SeekFrom::Current(offset) => seek(offset, Whence::Current),
+        SeekFrom::End(offset) => seek(offset, Whence::End),
     }
 }

@@ -9,7 +9,7 @@ use mpi_io::Typed;
 
 use crate::Result;
 use crate::call::CallName;
-use crate::file::{File, byte_offset, elements_in};
+use crate::file::{File, at_place, elements_in};
 use crate::threads::ThreadUse;
 
 const READ_ALL: CallName = CallName::new("File::read_all", functions::MPI_FILE_READ_ALL);
@@ -32,13 +32,15 @@ impl<M: ThreadUse> File<'_, M> {
     /// As [`File::read_at`], in all processes, each at a place of its own.
     pub fn read_at_all<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
-        let read = |file: &mpi_io::File| file.read_at(byte_offset(offset), Typed::into_slice(into));
+        let read =
+            |file: &mpi_io::File| at_place("offset", offset, |offset| file.read_at(offset, Typed::into_slice(into)));
         self.call(READ_AT_ALL, count, read).map(|status| elements_in::<T>(&status))
     }
 
     /// As [`File::write_at`], in all processes, each at a place of its own.
     pub fn write_at_all<T: Element>(&self, offset: u64, data: &[T]) -> Result<()> {
-        let write = |file: &mpi_io::File| file.write_at(byte_offset(offset), Typed::of_slice(data));
+        let write =
+            |file: &mpi_io::File| at_place("offset", offset, |offset| file.write_at(offset, Typed::of_slice(data)));
         self.call(WRITE_AT_ALL, data.len() as u64, write).map(drop)
     }
 }

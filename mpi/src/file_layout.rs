@@ -9,7 +9,7 @@ use mpi_datatype::{Datatype, Element, RecvBuf, SendBuf};
 use mpi_io::{Representation, Typed};
 
 use crate::call::CallName;
-use crate::file::{File, byte_offset, elements_in};
+use crate::file::{File, at_place, elements_in};
 use crate::threads::ThreadUse;
 use crate::{Error, Layout, Result};
 
@@ -33,13 +33,16 @@ impl<M: ThreadUse> File<'_, M> {
 
     /// As [`File::read_at`], into the elements of `into` that `layout` selects. Errors: also as [`File::read_layout`].
     pub fn read_layout_at<T: Element>(&self, offset: u64, into: &mut [T], layout: &Layout<T>) -> Result<usize> {
-        let read = |file: &mpi_io::File| file.read_at(byte_offset(offset), room(file, into, layout)?);
+        let read =
+            |file: &mpi_io::File| at_place("offset", offset, |offset| file.read_at(offset, room(file, into, layout)?));
         self.call(READ_AT, layout.count() as u64, read).map(|status| elements_in::<T>(&status))
     }
 
     /// As [`File::write_at`], of the elements of `data` that `layout` selects. Errors: also as [`File::read_layout`].
     pub fn write_layout_at<T: Element>(&self, offset: u64, data: &[T], layout: &Layout<T>) -> Result<()> {
-        let write = |file: &mpi_io::File| file.write_at(byte_offset(offset), selected(file, data, layout)?);
+        let write = |file: &mpi_io::File| {
+            at_place("offset", offset, |offset| file.write_at(offset, selected(file, data, layout)?))
+        };
         self.call(WRITE_AT, layout.count() as u64, write).map(drop)
     }
 }

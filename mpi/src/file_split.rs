@@ -13,7 +13,7 @@ use mpi_io::{SplitKind, Typed};
 
 use crate::Result;
 use crate::call::CallName;
-use crate::file::{File, byte_offset, elements_in};
+use crate::file::{File, at_place, elements_in};
 use crate::threads::{Single, ThreadUse};
 
 const READ_ALL: CallName = CallName::new("File::read_all_begin", functions::MPI_FILE_READ_ALL_BEGIN);
@@ -80,14 +80,14 @@ impl<M: ThreadUse> File<'_, M> {
     /// Begins [`File::read_at_all`] into `data`. Errors: as there, and `MPI_ERR_IO` while another [`SplitAccess`] is under way.
     pub fn read_at_all_begin<T: Element>(&self, offset: u64, data: Vec<T>) -> Result<SplitAccess<'_, T, M>> {
         self.begin(READ_AT_ALL, SplitKind::ReadAtAll, data, |file, data| {
-            file.read_at(byte_offset(offset), Typed::into_slice(data))
+            at_place("offset", offset, |offset| file.read_at(offset, Typed::into_slice(data)))
         })
     }
 
     /// Begins [`File::write_at_all`] of `data`. Errors: as there, and `MPI_ERR_IO` while another [`SplitAccess`] is under way.
     pub fn write_at_all_begin<T: Element>(&self, offset: u64, data: Vec<T>) -> Result<SplitAccess<'_, T, M>> {
         self.begin(WRITE_AT_ALL, SplitKind::WriteAtAll, data, |file, data| {
-            file.write_at(byte_offset(offset), Typed::of_slice(data))
+            at_place("offset", offset, |offset| file.write_at(offset, Typed::of_slice(data)))
         })
     }
 

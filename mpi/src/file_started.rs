@@ -14,7 +14,7 @@ use mpi_io::Typed;
 
 use crate::Result;
 use crate::call::CallName;
-use crate::file::{File, byte_offset, elements_in};
+use crate::file::{File, at_place, elements_in};
 use crate::request::{Request, sealed};
 use crate::threads::{Single, ThreadUse};
 
@@ -85,12 +85,16 @@ impl<M: ThreadUse> File<'_, M> {
 
     /// Starts [`File::read_at`] into `data`. Errors: as there.
     pub fn start_read_at<T: Element>(&self, offset: u64, data: Vec<T>) -> Result<FileAccess<'_, T, M>> {
-        self.start(START_READ_AT, data, |file, data| file.read_at(byte_offset(offset), Typed::into_slice(data)))
+        self.start(START_READ_AT, data, |file, data| {
+            at_place("offset", offset, |offset| file.read_at(offset, Typed::into_slice(data)))
+        })
     }
 
     /// Starts [`File::write_at`] of `data`. Errors: as there.
     pub fn start_write_at<T: Element>(&self, offset: u64, data: Vec<T>) -> Result<FileAccess<'_, T, M>> {
-        self.start(START_WRITE_AT, data, |file, data| file.write_at(byte_offset(offset), Typed::of_slice(data)))
+        self.start(START_WRITE_AT, data, |file, data| {
+            at_place("offset", offset, |offset| file.write_at(offset, Typed::of_slice(data)))
+        })
     }
 
     /// Starts [`File::read_all`] into `data`. Errors: as there.
@@ -105,12 +109,16 @@ impl<M: ThreadUse> File<'_, M> {
 
     /// Starts [`File::read_at_all`] into `data`. Errors: as there.
     pub fn start_read_at_all<T: Element>(&self, offset: u64, data: Vec<T>) -> Result<FileAccess<'_, T, M>> {
-        self.start(START_READ_AT_ALL, data, |file, data| file.read_at(byte_offset(offset), Typed::into_slice(data)))
+        self.start(START_READ_AT_ALL, data, |file, data| {
+            at_place("offset", offset, |offset| file.read_at(offset, Typed::into_slice(data)))
+        })
     }
 
     /// Starts [`File::write_at_all`] of `data`. Errors: as there.
     pub fn start_write_at_all<T: Element>(&self, offset: u64, data: Vec<T>) -> Result<FileAccess<'_, T, M>> {
-        self.start(START_WRITE_AT_ALL, data, |file, data| file.write_at(byte_offset(offset), Typed::of_slice(data)))
+        self.start(START_WRITE_AT_ALL, data, |file, data| {
+            at_place("offset", offset, |offset| file.write_at(offset, Typed::of_slice(data)))
+        })
     }
 
     /// Starts [`File::read_shared`] into `data`. Errors: as there.

@@ -10,7 +10,7 @@ use mpi_io::{ByElement, DataRepresentation, View, ViewType};
 
 use crate::call::CallName;
 use crate::communicator::EndOnPanic;
-use crate::file::{File, byte_offset};
+use crate::file::{File, at_place};
 use crate::threads::ThreadUse;
 use crate::{Communicator, Hints, Layout, Result};
 
@@ -118,7 +118,7 @@ impl<M: ThreadUse> File<'_, M> {
     /// The byte of the file where a position of the view lies (`MPI_File_get_byte_offset`). Errors: `MPI_ERR_ARG` for a
     /// place that no file has, `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file.
     pub fn byte_offset(&self, position: u64) -> Result<u64> {
-        self.call(BYTE_OFFSET, 0, |file| file.byte_offset(byte_offset(position)))
+        self.call(BYTE_OFFSET, 0, |file| at_place("position", position, |position| file.byte_offset(position)))
     }
 
     /// Bytes of an element of `T` in the file, in the representation of the view (`MPI_File_get_type_extent`). Errors:
@@ -139,7 +139,8 @@ impl<M: ThreadUse> File<'_, M> {
             let etype = ViewType { datatype: T::datatype().clone(), word: T::HANDLE };
             let filetype = ViewType { datatype: layout.datatype().clone(), word: 0 };
             let representation = io.representation(representation);
-            let view = representation.and_then(|it| View::new(byte_offset(displacement), etype, filetype, it));
+            let view = representation
+                .and_then(|it| at_place("displacement", displacement, |at| View::new(at, etype, filetype, it)));
             file.set_view(view)
         })
     }

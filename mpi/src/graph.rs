@@ -10,10 +10,11 @@ use mpi_comm::topology::{Adjacency, EdgeList, Graph as Topology, Weighting};
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_COUNT};
 use mpi_core::{Handle, functions};
 
-use crate::call::CallName;
+use crate::call::{CallName, of_rust};
 use crate::{Communicator, Error, Result, Single, ThreadUse};
 
 const GRAPH: CallName = CallName::new("Communicator::graph", functions::MPI_GRAPH_CREATE);
+const MAP: CallName = CallName::new("Communicator::rank_in_graph", functions::MPI_GRAPH_MAP);
 const ADJACENT: CallName = CallName::new("Communicator::adjacent_graph", functions::MPI_DIST_GRAPH_CREATE_ADJACENT);
 const EDGES: CallName = CallName::new("Communicator::graph_of_edges", functions::MPI_DIST_GRAPH_CREATE);
 
@@ -99,6 +100,16 @@ impl<M: ThreadUse> Communicator<'_, M> {
         })
     }
 
+    /// The rank that this process would have in a graph that is made by [`Communicator::graph`] with `reorder`; `None` if the
+    /// graph does not need it (`MPI_Graph_map`). All processes call it with equal arguments, and wait for each other.
+    /// Errors: as there.
+    pub fn rank_in_graph(&self, neighbors: &[Vec<u32>]) -> Result<Option<u32>> {
+        self.call(MAP, |call| {
+            drop(call.enter(-1, 0, neighbors.len() as u64));
+            call.process.graph_map(self.handle(), self.checked_graph(neighbors))
+        })
+    }
+
     fn checked_graph(&self, neighbors: &[Vec<u32>]) -> Result<Topology> {
         let (mut index, mut edges) = (Vec::with_capacity(neighbors.len()), Vec::new());
         for list in neighbors {
@@ -159,6 +170,16 @@ impl<'c, M: ThreadUse> Graph<'c, M> {
     /// The neighbours that this process sends to.
     pub fn destinations(&self) -> Vec<Neighbor> {
         self.neighbors(|graph| graph.destinations())
+    }
+
+    /// The neighbours of any process of a graph that [`Communicator::graph`] has made, in the order in which they were
+    /// listed (`MPI_Graph_neighbors`). Of other graphs, each process has its own neighbours only. Errors: `MPI_ERR_RANK`;
+    /// `MPI_ERR_TOPOLOGY` for another graph.
+    pub fn neighbors_of(&self, rank: u32) -> Result<Vec<u32>> {
+        let rank = word(rank);
+        let neighbors = self.all.comm.graph().and_then(|graph| graph.neighbors_of_rank(rank));
+        let neighbors = neighbors.map_err(|error| of_rust(error, "Graph::neighbors_of"))?;
+        Ok(neighbors.iter().map(|rank| *rank as u32).collect())
     }
 
     fn neighbors(&self, side: fn(&mpi_comm::topology::Distributed) -> &Adjacency) -> Vec<Neighbor> {

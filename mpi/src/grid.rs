@@ -14,6 +14,7 @@ use crate::call::{CallName, of_rust};
 use crate::{Communicator, Error, Result, Single, ThreadUse};
 
 const GRID: CallName = CallName::new("Communicator::grid", functions::MPI_CART_CREATE);
+const MAP: CallName = CallName::new("Communicator::rank_in_grid", functions::MPI_CART_MAP);
 const PART: CallName = CallName::new("Grid::part", functions::MPI_CART_SUB);
 
 /// Processes that are neighbours in a grid: a [`Communicator`] with coordinates.
@@ -61,6 +62,16 @@ impl<M: ThreadUse> Communicator<'_, M> {
             drop(call.enter(-1, 0, 0));
             let handle = call.process.cart_create(self.handle(), self.checked(dims, periodic), reorder)?;
             Grid::of(self, handle)
+        })
+    }
+
+    /// The rank that this process would have in a grid that is made with `reorder`; `None` if the grid does not need it
+    /// (`MPI_Cart_map`). All processes call it with equal arguments, and wait for each other. Errors: as
+    /// [`Communicator::grid`].
+    pub fn rank_in_grid(&self, dims: &[u32], periodic: &[bool]) -> Result<Option<u32>> {
+        self.call(MAP, |call| {
+            drop(call.enter(-1, 0, 0));
+            call.process.cart_map(self.handle(), self.checked(dims, periodic))
         })
     }
 

@@ -11,12 +11,15 @@
 //! - [`Collective`]: a collective operation that is [`Started`] and waited for later, or [`Repeated`]. [`Block`]: the data
 //!   for one process in exchanges of layouts.
 //! - [`Request`]: operations of any kinds and types that are waited for together ([`wait_any`], [`wait_all`]).
+//! - [`start_all`]: persistent operations of any kinds that are started together.
 //! - [`Group`]: an ordered set of processes, of which communicators are made.
 //! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions. [`Graph`]: in a graph.
 //! - [`Intercomm`]: two groups of processes that send messages to each other, with an [`InterCollective`] between them.
 //! - [`GeneralizedRequest`]: an operation of the program that is waited for like a message.
 //! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
-//! - [`Window`]: memory that other processes read and change. [`SharedWindow`], [`SharedAtomics`]: memory that the
+//! - [`Element`]: the types of data, with a derive macro for structs. [`Located`]: a value with its place.
+//! - [`Window`]: memory that other processes read and change; [`WindowAccess`]: one operation on it under way; [`Address`]:
+//!   the place of a vector that is attached. [`SharedWindow`], [`SharedAtomics`]: memory that the
 //!   processes of a host share. [`File`]: a file that all processes open together.
 //! - [`Hints`]: keys with values for communicators, windows and files. [`version`], [`processor_name`], [`wtime`],
 //!   [`started_with`], [`hardware`]: inquiries.
@@ -48,6 +51,8 @@ mod coll_functions;
 mod collective;
 mod combine;
 mod communicator;
+#[cfg(doctest)]
+mod derived;
 mod duplicating;
 mod environment;
 mod exchange;
@@ -73,7 +78,9 @@ mod operation;
 mod peer;
 mod persistent;
 mod request;
+mod restart;
 mod scope;
+mod send_buffer;
 mod send_mode;
 mod session;
 mod shared_window;
@@ -84,8 +91,10 @@ mod threads;
 pub mod tool;
 mod varying;
 mod window;
+mod window_attached;
 mod window_epochs;
 mod window_layout;
+mod window_started;
 mod world;
 
 pub use between::Part;
@@ -118,26 +127,29 @@ pub use mpi_errors as errors;
 pub use mpi_fabric as fabric;
 pub use mpi_io as io;
 pub use mpi_io::DataRepresentation;
-pub use mpi_macros::test;
+pub use mpi_macros::{Element, test};
 pub use mpi_p2p as p2p;
 pub use mpi_t as t;
 pub use mpi_win as win;
-pub use mpi_win::{AtomicElement, ReadParts};
+pub use mpi_win::{Address, AtomicElement, ReadParts};
 
 pub use layout::Layout;
 pub use message::Message;
-pub use mpi_datatype::Element;
+pub use mpi_datatype::{Element, Located, Value};
 pub use mpi_errors::{Error, ErrorClass, Result};
 pub use operation::Operation;
 pub use peer::{ANY_TAG, Peer, Received};
 pub use persistent::Persistent;
 pub use request::{Request, test_all, test_any, test_some, wait_all, wait_any, wait_some};
+pub use restart::{Restart, start_all};
 pub use scope::Scope;
-pub use send_mode::{SendBuffer, SendMode};
+pub use send_buffer::{Flushing, SendBuffer};
+pub use send_mode::SendMode;
 pub use session::Session;
 pub use shared_window::{SharedAtomics, SharedWindow};
 pub use started::{Collective, Repeated, Started};
 pub use threads::{Multiple, Single, ThreadUse};
 pub use window::{Epoch, Window};
 pub use window_epochs::Lock;
+pub use window_started::WindowAccess;
 pub use world::{World, init, init_multiple, run, run_multiple};

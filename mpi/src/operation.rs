@@ -2,9 +2,24 @@
 //!
 //! Not here: functions of the program in their place (`combine`), the reductions (`collective`, `varying`, `started`).
 
-use mpi_core::abi::{MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MAX, MPI_MIN, MPI_PROD, MPI_SUM};
+use mpi_core::abi::{
+    MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MAX, MPI_MAXLOC, MPI_MIN, MPI_MINLOC, MPI_PROD,
+    MPI_SUM,
+};
 
 /// The operation of a reduction.
+///
+/// ```no_run
+/// use mpi::{Located, Operation};
+///
+/// # fn work(world: &mpi::World, seconds: f64) -> mpi::Result<()> {
+/// let slowest = world.reduce(&[Located::new(seconds, world.rank() as i32)], Operation::MaxLocation, 0)?;
+/// if let Some(slowest) = slowest {
+///     println!("rank {} took {} s", slowest[0].place, slowest[0].value);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// The sum.
@@ -27,6 +42,10 @@ pub enum Operation {
     Or,
     /// One if an odd number is not zero; whole numbers only.
     Xor,
+    /// The smallest value with its place, the lowest of those of equal values; [`Located`](crate::Located) only.
+    MinLocation,
+    /// The largest value with its place, the lowest of those of equal values; [`Located`](crate::Located) only.
+    MaxLocation,
 }
 
 impl Operation {
@@ -43,6 +62,8 @@ impl Operation {
             Operation::And => MPI_LAND,
             Operation::Or => MPI_LOR,
             Operation::Xor => MPI_LXOR,
+            Operation::MinLocation => MPI_MINLOC,
+            Operation::MaxLocation => MPI_MAXLOC,
         }
     }
 }

@@ -114,7 +114,7 @@ impl<M: ThreadUse> Peer<'_, M> {
             let source = self.source(tag)?;
             let (guard, engine) = (call.enter(source, tag, 0), &call.process.engine);
             let (message, status) = engine.mprobe(guard, call.context, source, tag)?;
-            let mut data = vec![T::default(); (status.bytes() as usize).div_ceil(size_of::<T>().max(1))];
+            let mut data = vec![T::default(); (status.bytes() as usize).div_ceil(T::BYTES.max(1))];
             let status = engine
                 .mrecv(engine.lock(), message, RecvBuf::from_slice(&mut data))?
                 .ok_or_else(|| Error::new(MPI_ERR_INTERN, "a message that was found does not exist any more"))?;
@@ -239,10 +239,10 @@ pub(crate) fn received_data<T: Element>(mut room: Vec<T>, status: &Status) -> Re
 }
 
 pub(crate) fn received<T: Element>(status: &Status) -> Result<Received> {
-    received_of(status, size_of::<T>())
+    received_of(status, T::BYTES)
 }
 
-/// The properties of a message of elements that have `each` bytes.
+/// The properties of a message of elements that have `each` bytes of data.
 pub(crate) fn received_of(status: &Status, each: usize) -> Result<Received> {
     let (bytes, size) = (status.bytes() as usize, each.max(1));
     if !bytes.is_multiple_of(size) {

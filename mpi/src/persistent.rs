@@ -4,6 +4,8 @@
 //! Invariant: an operation borrows its communicator, so it is freed before MPI is finalized.
 //! Not here: single messages (`peer`).
 
+use std::ops::Range;
+
 use mpi_core::abi::MPI_ERR_REQUEST;
 use mpi_core::functions;
 use mpi_datatype::Element;
@@ -26,6 +28,8 @@ const START: CallName = CallName::new("Persistent::start", functions::MPI_START)
 const WAIT: CallName = CallName::new("Persistent::wait", functions::MPI_WAIT);
 const TEST: CallName = CallName::new("Persistent::is_complete", functions::MPI_REQUEST_GET_STATUS);
 const READY: CallName = CallName::new("Persistent::ready", functions::MPI_PREADY);
+const READY_RANGE: CallName = CallName::new("Persistent::ready_range", functions::MPI_PREADY_RANGE);
+const READY_LIST: CallName = CallName::new("Persistent::ready_list", functions::MPI_PREADY_LIST);
 const ARRIVED: CallName = CallName::new("Persistent::arrived", functions::MPI_PARRIVED);
 
 /// A send or a receive that is started again and again.
@@ -203,7 +207,24 @@ impl<'c, T: Element, M: ThreadUse> Persistent<'c, T, M> {
     /// Marks a partition of an active send ready: it leaves now. Errors: `MPI_ERR_ARG` as
     /// [`Persistent::partition_mut`], `MPI_ERR_REQUEST` for an inactive send or another operation.
     pub fn ready(&mut self, partition: u32) -> Result<()> {
-        self.comm.call(READY, |call| self.operation.mark_ready(&mut call.enter(-1, 0, 0), partition))
+        self.mark_ready(READY, std::iter::once((partition, partition)))
+    }
+
+    /// As [`Persistent::ready`], for all partitions of a range, or for none if one cannot be marked
+    /// (`MPI_Pready_range`). An empty range marks none.
+    pub fn ready_range(&mut self, partitions: Range<u32>) -> Result<()> {
+        let range = (!partitions.is_empty()).then(|| (partitions.start, partitions.end - 1));
+        self.mark_ready(READY_RANGE, range.into_iter())
+    }
+
+    /// As [`Persistent::ready`], for all partitions of a list, or for none if one cannot be marked or is there twice
+    /// (`MPI_Pready_list`).
+    pub fn ready_list(&mut self, partitions: &[u32]) -> Result<()> {
+        self.mark_ready(READY_LIST, partitions.iter().map(|partition| (*partition, *partition)))
+    }
+
+    fn mark_ready(&mut self, name: CallName, ranges: impl Iterator<Item = (u32, u32)> + Clone) -> Result<()> {
+        self.comm.call(name, |call| self.operation.mark_ready(&mut call.enter(-1, 0, 0), ranges))
     }
 
     /// A partition of a receive, once it has arrived. Errors: as [`Persistent::ready`].

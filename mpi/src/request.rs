@@ -2,7 +2,8 @@
 //!
 //! Invariant: a call here leaves the operations as they are: each still gives its result and its error when it is waited
 //! for, which does not wait then.
-//! Not here: the operations (`immediate`, `exchange`, `started`, `persistent`, `duplicating`, `generalized`, `file_started`).
+//! Not here: the operations (`immediate`, `exchange`, `started`, `persistent`, `duplicating`, `generalized`, `file_started`,
+//! `window_started`, `send_buffer`), starts of several (`restart`).
 
 use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, functions};
@@ -20,7 +21,7 @@ const TEST_SOME: CallName = CallName::new("mpi::test_some", functions::MPI_REQUE
 const TEST_ALL: CallName = CallName::new("mpi::test_all", functions::MPI_REQUEST_GET_STATUS_ALL);
 
 /// An operation that may be under way: a message, a collective operation, a duplicate of a communicator, an access to a
-/// file, or an operation of the program. One that is complete, and a persistent one that is inactive, counts as complete.
+/// file or a window, a flush of a buffer, or an operation of the program. One that is complete, and a persistent one that is inactive, counts as complete.
 pub trait Request: sealed::Sealed {}
 
 pub(crate) mod sealed {

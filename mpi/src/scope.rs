@@ -111,7 +111,7 @@ impl<'b, M: ThreadUse> Scope<'_, '_, 'b, M> {
     /// `MPI_ERR_TRUNCATE` and `MPI_ERR_TYPE`, are the scope's.
     pub fn receive<T: Element>(&mut self, from: &Peer<'_, M>, buffer: &'b mut [T], tag: i32) -> Result<()> {
         let count = buffer.len();
-        self.receive_buffer(from, RecvBuf::from_slice(buffer), (count, size_of::<T>()), tag)
+        self.receive_buffer(from, RecvBuf::from_slice(buffer), (count, T::BYTES), tag)
     }
 
     /// Starts to send the elements of `data` that a layout selects. Errors: as [`Scope::send`], and `MPI_ERR_BUFFER` when
@@ -135,7 +135,7 @@ impl<'b, M: ThreadUse> Scope<'_, '_, 'b, M> {
         layout: &Layout<T>,
         tag: i32,
     ) -> Result<()> {
-        self.receive_buffer(from, layout.receive_into(buffer)?, (1, size_of::<T>()), tag)
+        self.receive_buffer(from, layout.receive_into(buffer)?, (1, T::BYTES), tag)
     }
 
     fn send_buffer(&mut self, to: &Peer<'_, M>, data: SendBuf<'b>, count: usize, tag: i32) -> Result<()> {

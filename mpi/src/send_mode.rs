@@ -1,28 +1,17 @@
-//! Sends in the modes of the standard: standard, synchronous, buffered and ready (MPI-5.0, 3.4 and 3.6).
+//! Sends in the modes of the standard: standard, synchronous, buffered and ready (MPI-5.0, 3.4).
 //!
-//! Invariant: a [`SendBuffer`] is attached while it exists; the library has the memory for the messages, so that a value
-//! that is forgotten only stays attached.
-//! Not here: sends in standard mode (`peer`, `immediate`, `persistent`, `scope`).
-
-use std::fmt;
-use std::marker::PhantomData;
+//! Not here: sends in standard mode (`peer`, `immediate`, `persistent`, `scope`), the buffers (`send_buffer`).
 
 use mpi_core::functions;
 use mpi_datatype::Element;
-use mpi_env::Process;
-use mpi_p2p::{Attached, BufferOwner, Mode};
+use mpi_p2p::Mode;
 
-use crate::call::{Call, CallName};
-use crate::communicator::Alive;
+use crate::Result;
+use crate::call::CallName;
 use crate::immediate::Sending;
 use crate::peer::Peer;
 use crate::persistent::Persistent;
-use crate::threads::{Single, ThreadUse};
-use crate::{Communicator, Result, Session, World};
-
-const ATTACH: CallName = CallName::new("World::attach_process_buffer", functions::MPI_BUFFER_ATTACH);
-const ATTACH_TO_COMM: CallName = CallName::new("Communicator::attach_buffer", functions::MPI_COMM_ATTACH_BUFFER);
-const ATTACH_TO_SESSION: CallName = CallName::new("Session::attach_buffer", functions::MPI_SESSION_ATTACH_BUFFER);
+use crate::threads::ThreadUse;
 
 /// When a send is complete, and what it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,104 +75,5 @@ impl<'c, M: ThreadUse> Peer<'c, M> {
         let functions = [MPI_SEND_INIT, MPI_SSEND_INIT, MPI_BSEND_INIT, MPI_RSEND_INIT];
         let name = mode.call("Peer::persistent_send_in_mode", functions);
         self.persistent_send_as(name, (data, None), tag, mode.mode())
-    }
-}
-
-/// A buffer for messages in buffered mode ([`SendMode::Buffered`]), attached to the process, a communicator or a session.
-///
-/// It bounds how much may wait to be received: the bytes of the messages, and 64 more for each. Dropping it detaches it at
-/// once; messages that wait in it are sent all the same. [`SendBuffer::detach`] waits for them.
-///
-/// ```no_run
-/// # fn work(world: &mpi::World) -> mpi::Result<()> {
-/// let buffer = world.attach_buffer(Some(1 << 20))?;
-/// world.process(0).send_in_mode(&[1.5; 1000], 0, mpi::SendMode::Buffered)?;
-/// if world.rank() == 0 {
-///     for _ in 0..world.size() {
-///         world.any().receive::<f64>(0)?;
-///     }
-/// }
-/// buffer.detach()
-/// # }
-/// ```
-#[must_use = "the buffer is detached when this is dropped"]
-pub struct SendBuffer<'o, M: ThreadUse = Single> {
-    process: &'static Process,
-    owner: BufferOwner,
-    /// The functions of C that flush and detach it.
-    functions: [u16; 2],
-    attached: bool,
-    _alive: Alive<'o>,
-    threads: PhantomData<M>,
-}
-
-impl<M: ThreadUse> World<M> {
-    /// Attaches a buffer of so many bytes, or without a bound, for messages of all communicators without a buffer of
-    /// their own (`MPI_Buffer_attach`). Errors: `MPI_ERR_BUFFER` while the process has one.
-    pub fn attach_process_buffer(&self, bytes: Option<u64>) -> Result<SendBuffer<'_, M>> {
-        let functions = [functions::MPI_BUFFER_FLUSH, functions::MPI_BUFFER_DETACH];
-        self.call(ATTACH, |call| SendBuffer::attach(call, BufferOwner::Process, functions, bytes))
-    }
-}
-
-impl<M: ThreadUse> Communicator<'_, M> {
-    /// Attaches a buffer of so many bytes, or without a bound, for messages of this communicator
-    /// (`MPI_Comm_attach_buffer`). Errors: `MPI_ERR_BUFFER` while it has one.
-    pub fn attach_buffer(&self, bytes: Option<u64>) -> Result<SendBuffer<'_, M>> {
-        let functions = [functions::MPI_COMM_FLUSH_BUFFER, functions::MPI_COMM_DETACH_BUFFER];
-        let owner = BufferOwner::Comm(self.comm.context());
-        self.call(ATTACH_TO_COMM, |call| SendBuffer::attach(call, owner, functions, bytes))
-    }
-}
-
-impl<M: ThreadUse> Session<M> {
-    /// Attaches a buffer of so many bytes, or without a bound, for messages of the session's communicators without a
-    /// buffer of their own (`MPI_Session_attach_buffer`). Errors: `MPI_ERR_BUFFER` while it has one.
-    pub fn attach_buffer(&self, bytes: Option<u64>) -> Result<SendBuffer<'_, M>> {
-        let functions = [functions::MPI_SESSION_FLUSH_BUFFER, functions::MPI_SESSION_DETACH_BUFFER];
-        let owner = BufferOwner::Session(self.handle());
-        Call::run(self.process, 0, ATTACH_TO_SESSION, |call| SendBuffer::attach(call, owner, functions, bytes))
-    }
-}
-
-impl<M: ThreadUse> SendBuffer<'_, M> {
-    fn attach(call: &mut Call, owner: BufferOwner, functions: [u16; 2], bytes: Option<u64>) -> Result<Self> {
-        let mut guard = call.enter(-1, 0, bytes.unwrap_or(0));
-        let process = call.process;
-        process.engine.buffer_attach(&mut guard, owner, Attached { address: 0, bytes })?;
-        Ok(SendBuffer { process, owner, functions, attached: true, _alive: Alive::new(), threads: PhantomData })
-    }
-
-    /// Waits until all messages that wait in the buffer are on their way.
-    pub fn flush(&self) -> Result<()> {
-        Call::run(self.process, 0, CallName::new("SendBuffer::flush", self.functions[0]), |call| {
-            let guard = call.enter(-1, 0, 0);
-            call.process.engine.buffer_flush(guard, self.owner)
-        })
-    }
-
-    /// Waits until all messages that wait in the buffer are on their way, and detaches it.
-    pub fn detach(mut self) -> Result<()> {
-        Call::run(self.process, 0, CallName::new("SendBuffer::detach", self.functions[1]), |call| {
-            let guard = call.enter(-1, 0, 0);
-            call.process.engine.buffer_detach(guard, self.owner)?;
-            self.attached = false;
-            Ok(())
-        })
-    }
-}
-
-impl<M: ThreadUse> Drop for SendBuffer<'_, M> {
-    fn drop(&mut self) {
-        if self.attached {
-            let engine = &self.process.engine;
-            engine.buffer_remove(&mut engine.lock(), self.owner);
-        }
-    }
-}
-
-impl<M: ThreadUse> fmt::Debug for SendBuffer<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SendBuffer").field("owner", &self.owner).finish()
     }
 }

@@ -7,6 +7,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -30,9 +31,9 @@ impl Outcome for () {
     }
 }
 
-impl Outcome for Result<()> {
+impl<E: Display + 'static> Outcome for std::result::Result<(), E> {
     fn into_result(self) -> Result<()> {
-        self
+        mpi_errors::of_any_result(self)
     }
 }
 

@@ -3,8 +3,9 @@
 //! Invariants: a window borrows its communicator, so it is freed before MPI is finalized. An epoch borrows the window
 //! exclusively, so the program reads and writes its own part between its epochs only. A window over memory of the program
 //! owns it, and leaks it where it is not freed.
-//! Not here: the operations (`mpi_win`), those on layouts (`window_layout`), epochs other than
-//! those of all processes (`window_epochs`), shared memory (`shared_window`).
+//! Not here: the operations (`mpi_win`), those on layouts (`window_layout`) and with requests (`window_started`), memory
+//! that is attached (`window_attached`), epochs other than those of all processes (`window_epochs`), shared memory
+//! (`shared_window`).
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -111,7 +112,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
         })
     }
 
-    fn window_of<T: Element>(&self, handle: Handle, length: usize) -> Result<Window<'_, T, M>> {
+    pub(crate) fn window_of<T: Element>(&self, handle: Handle, length: usize) -> Result<Window<'_, T, M>> {
         let win = new_win(self, handle)?;
         Ok(Window { comm: self, handle, win, length, freed: false, elements: PhantomData })
     }

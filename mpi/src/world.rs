@@ -44,6 +44,19 @@ pub fn init_multiple() -> Result<World<Multiple>> {
 
 /// Initializes MPI, runs `work`, and finalizes MPI. An error of `work` ends the job with a report, a panic also with a
 /// backtrace.
+///
+/// In `work`, `?` also takes errors of the standard library and `Box<dyn std::error::Error>`, in which an error of MPI keeps
+/// its class; [`Error::other`](crate::Error::other) takes any other.
+///
+/// ```no_run
+/// fn work(world: &mpi::World) -> Result<(), Box<dyn std::error::Error>> {
+///     let steps: u32 = std::fs::read_to_string("steps")?.trim().parse()?;
+///     println!("rank {} of {} takes {steps} steps", world.rank(), world.size());
+///     Ok(())
+/// }
+///
+/// mpi::run(|world| Ok(work(world)?));
+/// ```
 pub fn run(work: impl FnOnce(&World) -> Result<()>) {
     run_in(work);
 }

@@ -340,3 +340,30 @@ fn an_access_stores_no_more_than_its_room_whatever_a_representation_reports(worl
     assert!(memory[..4] == [1; 4] && memory[4..] == [7; 60], "{memory:?}");
     file.close()
 }
+
+#[mpi::test(ranks = 2)]
+fn errors_have_the_positions_that_were_given(world: &World) -> mpi::Result<()> {
+    use std::io::SeekFrom;
+
+    let file = world.open(name(world, "far")?, NEW)?;
+    let far = 1u64 << 63;
+    let text = |error: mpi::Error, start: &str| {
+        assert_eq!(mpi::errors::classes::name(error.class()), Some("MPI_ERR_ARG"));
+        assert_eq!(error.to_string(), format!("{start} is {far}, but a file has fewer than 2^63 bytes"));
+    };
+    text(file.write_at(far, &[1u8]).expect_err("far"), "File::write_at: argument offset");
+    text(file.write_at_all(far, &[1u8]).expect_err("far"), "File::write_at_all: argument offset");
+    text(file.start_read_at(far, vec![1u8]).expect_err("far"), "File::start_read_at: argument offset");
+    text(file.set_size(far).expect_err("far"), "File::set_size: argument bytes");
+    text(file.preallocate(far).expect_err("far"), "File::preallocate: argument bytes");
+    text(file.byte_offset(far).expect_err("far"), "File::byte_offset: argument position");
+    text(file.seek(SeekFrom::Start(far)).expect_err("far"), "File::seek: argument to");
+    text(file.seek_shared(SeekFrom::Start(far)).expect_err("far"), "File::seek_shared: argument to");
+    let layout = Layout::<u8>::contiguous(1)?;
+    text(file.set_view(far, &layout).expect_err("far"), "File::set_view: argument displacement");
+    // The other process of a collective call fails, too, and nothing has changed.
+    let other = if world.rank() == 0 { far } else { 3 };
+    assert!(file.set_size(other).is_err() && file.set_view(other, &layout).is_err());
+    assert_eq!((file.size()?, file.position()?), (0, 0));
+    file.close()
+}

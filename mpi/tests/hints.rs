@@ -1,6 +1,6 @@
-//! Hints of communicators, windows and files, and inquiries about the environment.
+//! Hints of communicators, sessions, windows and files, and inquiries about the environment.
 
-use mpi::{Access, Hints, World};
+use mpi::{Access, Hints, Session, World};
 
 fn class<T: std::fmt::Debug>(result: mpi::Result<T>) -> &'static str {
     mpi::errors::classes::name(result.expect_err("an error").class()).expect("a class of the standard")
@@ -23,6 +23,44 @@ fn communicators_keep_the_hints_that_they_support(world: &World) -> mpi::Result<
     let long = Hints::new().with(&"\u{e4}".repeat(200), "value").expect_err("400 bytes").to_string();
     assert!(long.contains("\u{e4}\"... (400 bytes), but a key has 1 to 255 bytes"), "{long}");
     assert_eq!(class(Hints::new().with("key", &"v".repeat(10_000))), "MPI_ERR_INFO_VALUE");
+    Ok(())
+}
+
+#[mpi::test(ranks = [1, 3])]
+fn a_duplicate_that_is_started_has_its_hints(world: &World) -> mpi::Result<()> {
+    let hints = Hints::new().with("mpi_assert_allow_overtaking", "true")?;
+    let started = match world.rank() {
+        0 => world.start_duplicate()?,
+        _ => world.start_duplicate_with_hints(&hints)?,
+    };
+    let twin = started.wait()?;
+    let expected = if world.rank() == 0 { "false" } else { "true" };
+    assert_eq!(twin.hints().get("mpi_assert_allow_overtaking"), Some(expected), "each process has its own");
+    assert_eq!(world.hints().get("mpi_assert_allow_overtaking"), Some("false"));
+    assert_eq!(twin.all_reduce_one(1u32, mpi::Operation::Sum)?, world.size());
+    Ok(())
+}
+
+#[mpi::test(ranks = 2)]
+fn sessions_have_the_hints_that_they_support(_: &World) -> mpi::Result<()> {
+    let level = |level: &str| Hints::new().with("color", "red")?.with("thread_level", level);
+    let session = Session::new()?;
+    let hints = session.hints();
+    assert_eq!((hints.get("thread_level"), hints.len()), (Some("MPI_THREAD_FUNNELED"), 2));
+    assert_eq!(hints.get("mpi_memory_alloc_kinds"), Some("mpi,system"));
+    assert_eq!(Session::new_with_hints(&Hints::new())?.hints(), hints);
+    let serialized = Session::new_with_hints(&level("MPI_THREAD_SERIALIZED")?)?;
+    let given = serialized.hints();
+    assert_eq!((given.get("thread_level"), given.get("color")), (Some("MPI_THREAD_SERIALIZED"), None));
+    assert_eq!(serialized.communicator("mpi://WORLD", "hints")?.size(), 2);
+    let multiple = Session::new_multiple_with_hints(&level("MPI_THREAD_MULTIPLE")?)?;
+    assert_eq!(multiple.hints().get("thread_level"), Some("MPI_THREAD_MULTIPLE"));
+    for refused in ["MPI_THREAD_SINGLE", "funneled", ""] {
+        assert_eq!(class(Session::new_with_hints(&level(refused)?)), "MPI_ERR_ARG", "{refused}");
+    }
+    let error = Session::new_multiple_with_hints(&level("MPI_THREAD_SERIALIZED")?).expect_err("too low");
+    let text = "Session::new_multiple_with_hints: argument thread_level is MPI_THREAD_SERIALIZED, but ";
+    assert!(error.to_string().starts_with(text), "{error}");
     Ok(())
 }
 

@@ -17,9 +17,6 @@ use crate::check::{self, Out};
 use crate::errors::{Outcome, Raised};
 use crate::handle_errors::bad_object;
 
-/// The kinds of memory that message buffers may use (MPI-5.0, 11.4.3).
-pub const MEMORY_KINDS: &str = "mpi,system";
-
 /// The error handler that a call has as an argument. Errors: `MPI_ERR_ERRHANDLER`.
 pub fn given(process: &Process, word: usize, kind: HandlerKind) -> Result<Handle> {
     let guard = process.engine.lock();
@@ -62,8 +59,7 @@ pub fn session_get_info(cx: CallContext, session: Handle, used: Out<usize>) -> O
     let Some(found) = cx.process.session(&cx.guard, session) else {
         return Err(bad_object("session", Object::session(session.0)).into());
     };
-    let facts = [("thread_level", found.thread_level()), ("mpi_memory_alloc_kinds", MEMORY_KINDS)];
-    used.set(facts_of(&facts)?);
+    used.set(info::insert(found.hints())?);
     Ok(())
 }
 

@@ -80,11 +80,9 @@ pub fn win_allocate_shared(
 
 /// `MPI_Win_create_dynamic`
 pub fn win_create_dynamic(cx: CallContext, info: usize, comm: CommView, win: Out<usize>) -> Outcome {
-    let what = Exposure { flavor: Flavor::Dynamic, size: 0, disp_unit: 1, hints: hints(info)? };
-    let process = cx.process;
+    let (process, hints) = (cx.process, hints(info)?);
     drop(cx);
-    // SAFETY: the window has no memory yet, so no promise about the program's memory is needed.
-    win.set(unsafe { process.win_create(comm.handle, what) }?.0);
+    win.set(process.win_create_dynamic(comm.handle, hints)?.0);
     Ok(())
 }
 

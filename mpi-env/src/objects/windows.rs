@@ -72,6 +72,13 @@ impl Process {
         unsafe { self.win_create(parent, Exposure { flavor, size, disp_unit, hints }) }
     }
 
+    /// `MPI_Win_create_dynamic`, as [`Process::win_create`].
+    pub fn win_create_dynamic(&self, parent: Handle, hints: Info) -> Result<Handle> {
+        let what = Exposure { flavor: Flavor::Dynamic, size: 0, disp_unit: 1, hints };
+        // SAFETY: the window has no memory yet, so no promise about the program's memory is needed.
+        unsafe { self.win_create(parent, what) }
+    }
+
     /// [`Process::win_create`] for a window that owns the memory that it exposes, in units of an element. Errors: as
     /// there; the vector is freed then.
     pub fn win_create_owning<T: Element>(&self, parent: Handle, data: Vec<T>, hints: Info) -> Result<Handle> {

@@ -3,7 +3,7 @@
 use std::io;
 
 use mpi_core::functions;
-use mpi_fabric::recorder::REFUSED;
+use mpi_fabric::recorder::{Call, REFUSED};
 use mpi_fabric::{AbortCause, Job, host};
 
 use super::activity;
@@ -85,11 +85,11 @@ impl Failure {
                 let memory = if memory { " because there was no memory left" } else { "" };
                 format!("was killed by signal {signal} ({}){memory}", signal_name(signal))
             }
-            Failure::Left { .. } => "exited without calling MPI_Finalize while other ranks went on".into(),
+            Failure::Left { .. } => format!("{} while other ranks went on", unfinished(job, rank)),
             Failure::Unfinished { count, .. } if count > 1 => {
-                format!("exited without calling MPI_Finalize, and so did {} more", count - 1)
+                format!("{}, and so did {} more", unfinished(job, rank), count - 1)
             }
-            _ => "exited without calling MPI_Finalize".into(),
+            _ => unfinished(job, rank).into(),
         };
         let call = if matches!(self, Failure::Aborted { .. }) { String::new() } else { last_call(job, rank) };
         let others = if others_ended { "; the other ranks were ended" } else { "" };
@@ -149,6 +149,15 @@ impl Failure {
             | Failure::Unfinished { rank, .. } => Some(rank),
             Failure::Signalled { .. } | Failure::TimedOut { .. } | Failure::WaitFailed { .. } => None,
         }
+    }
+}
+
+/// What a rank that used MPI to its end did not call. A rank that has returned from MPI_Finalize uses MPI by a session.
+fn unfinished(job: &Job, rank: u32) -> &'static str {
+    let finalized = |call: &Call| call.function == functions::MPI_FINALIZE && call.ended && call.peer != REFUSED;
+    match job.recorder(rank).calls().iter().any(finalized) {
+        true => "exited with an open session, without calling MPI_Session_finalize",
+        false => "exited without calling MPI_Finalize",
     }
 }
 
@@ -288,6 +297,18 @@ mod tests {
         let job = job();
         assert!(text(Failure::Unfinished { rank: 0, count: 1 }, &job, false).ends_with("without calling MPI_Finalize"));
         assert!(text(Failure::Unfinished { rank: 0, count: 3 }, &job, false).contains("and so did 2 more"));
+    }
+
+    #[test]
+    fn a_rank_that_has_finalized_the_world_has_left_a_session_open() {
+        let (job, left) = (job(), Failure::Left { rank: 1 });
+        job.recorder(1).refused(functions::MPI_FINALIZE);
+        assert!(text(left, &job, false).contains("exited without calling MPI_Finalize while other ranks went on"));
+        job.recorder(1).enter(functions::MPI_FINALIZE, 0, -1, 0, 0).leave();
+        let open = text(Failure::Unfinished { rank: 1, count: 1 }, &job, false);
+        let expected =
+            "with an open session, without calling MPI_Session_finalize, after its last MPI call, MPI_Finalize";
+        assert!(open.ends_with(expected), "{open}");
     }
 
     #[test]
