@@ -20,7 +20,7 @@ pub fn functions(spec: &Spec, functions: &[&Function]) -> Result<String> {
          void set_variant_(int *number)\n{\n    variant = *number;\n}\n\n\
          static void expect(int holds, const char *what)\n{\n    if (!holds) {\n        \
          printf(\"%s arrives wrong in C (variant %d)\\n\", what, variant);\n        failures_++;\n    }\n}\n\n\
-         static const void *buffer_of(int *own)\n{\n    switch (variant) {\n    case 1: return MPI_BOTTOM;\n    \
+         static inline const void *buffer_of(int *own)\n{\n    switch (variant) {\n    case 1: return MPI_BOTTOM;\n    \
          case 2: return MPI_IN_PLACE;\n    case 3: return MPI_BUFFER_AUTOMATIC;\n    default: return own;\n    }\n}\n\n\
          /* Lists without a length need more calls by PMPI names. */\n\
          static void calls_of(const char *name, int calls, int profiling, int expected)\n{\n    \
