@@ -9,9 +9,9 @@
 //!
 //! - Fragments to a near receiver: n times the time per byte of a copy into a buffer and a copy out of it, by ordinary
 //!   stores. A far receiver (`ring::distance`): the same with streaming stores, after which the copy out reads from memory.
-//! - Kernel: n times its time per byte, as one process measures it, times [`TOGETHER`]; and its fixed cost for each chunk. A
+//! - Kernel: n times its time per byte, as one process measures it, times `TOGETHER`; and its fixed cost for each chunk. A
 //!   chunk is a quarter of the message, at most [`CHUNK_MAX`]. To a far receiver the lines of one of the two buffers come from
-//!   a far cache: at least [`FAR_NS`] each, of which a core loads [`LOADS_AT_ONCE`] at the same time.
+//!   a far cache: at least `FAR_NS` each, of which a core loads `LOADS_AT_ONCE` at the same time.
 //!
 //! Between near cores each line of data moves twice in both ways, so these moves are left out: a line of the copy buffer moves to
 //! the receiver and back; of the kernel's copy, a line of the buffer in the other process moves here and back at its next use.
