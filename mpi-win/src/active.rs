@@ -13,6 +13,7 @@ use mpi_errors::{Error, Result};
 use mpi_p2p::Mode;
 
 use crate::OneSided;
+use crate::assertions;
 use crate::window::Win;
 use crate::wire::{COMPLETE, POST};
 
@@ -26,7 +27,7 @@ impl OneSided {
     /// an epoch is open.
     pub fn post(&self, win: &Win, group: &Group, assert: i32) -> Result<()> {
         let origins = win.ranks_of(group)?;
-        check_assertion("MPI_Win_post", assert, OF_POST, "MPI_MODE_NOCHECK, _NOSTORE and _NOPUT")?;
+        assertions::check("MPI_Win_post", assert, OF_POST, "MPI_MODE_NOCHECK, _NOSTORE and _NOPUT")?;
         win.check_operable()?;
         {
             let guard = &mut self.engine.lock();
@@ -51,14 +52,14 @@ impl OneSided {
         if assert & MPI_MODE_NOCHECK != 0 {
             return Ok(());
         }
-        self.tell_all(win, &origins, POST)
+        self.send_to_each(win, &origins, POST)
     }
 
     /// `MPI_Win_start`: begins an epoch for the processes of a group. Waits, with no guard held, until each of them has
     /// called `MPI_Win_post`. Errors: as [`OneSided::post`].
     pub fn start(&self, win: &Win, group: &Group, assert: i32) -> Result<()> {
         let targets = win.ranks_of(group)?;
-        check_assertion("MPI_Win_start", assert, MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK")?;
+        assertions::check("MPI_Win_start", assert, MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK")?;
         win.check_operable()?;
         {
             let guard = &mut self.engine.lock();
@@ -96,7 +97,7 @@ impl OneSided {
         let mut outcome = Outcome::default();
         outcome.record(self.flush_ranks(self.engine.lock(), win, 0..win.size()));
         win.epoch.get_mut(&mut self.engine.lock()).access = None;
-        outcome.record(self.tell_all(win, &targets, COMPLETE));
+        outcome.record(self.send_to_each(win, &targets, COMPLETE));
         outcome.end()
     }
 
@@ -119,7 +120,7 @@ impl OneSided {
     }
 
     /// Sends an empty message to each of these ranks.
-    fn tell_all(&self, win: &Win, ranks: &[u32], tag: i32) -> Result<()> {
+    fn send_to_each(&self, win: &Win, ranks: &[u32], tag: i32) -> Result<()> {
         let mut outcome = Outcome::default();
         for rank in ranks {
             let guard = self.engine.lock();
@@ -142,13 +143,6 @@ impl Win {
         let mut ranks = group.world_ranks().iter().enumerate().map(rank_of).collect::<Result<Vec<u32>>>()?;
         ranks.sort_unstable();
         Ok(ranks)
-    }
-}
-
-fn check_assertion(call: &str, assert: i32, accepted: i32, names: &str) -> Result<()> {
-    match assert & !accepted {
-        0 => Ok(()),
-        _ => Err(Error::new(MPI_ERR_ASSERT, format!("{call} takes {names}, or 0")).arg("assert", &assert)),
     }
 }
 

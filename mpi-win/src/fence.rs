@@ -11,6 +11,7 @@ use mpi_core::abi::*;
 use mpi_errors::{Error, Result};
 
 use crate::OneSided;
+use crate::assertions;
 use crate::sending::RecordOps;
 use crate::window::Win;
 
@@ -24,9 +25,8 @@ impl OneSided {
     /// open, or when the parts of the window were given out as elements; at the end `MPI_ERR_ASSERT` when
     /// `MPI_MODE_NOPRECEDE` was not true, and those of the operations.
     pub fn fence(&self, win: &Win, assert: i32) -> Result<()> {
-        if assert & !ASSERTIONS != 0 {
-            return Err(bad_assertion(assert));
-        }
+        let names = "MPI_MODE_NOSTORE, _NOPUT, _NOPRECEDE and _NOSUCCEED";
+        assertions::check("a fence", assert, ASSERTIONS, names)?;
         win.check_operable()?;
         win.check_no_epoch(&self.engine.lock(), "MPI_Win_fence")?;
         let mut outcome = Outcome::default();
@@ -84,12 +84,6 @@ impl OneSided {
         }
         (ops, counts, started, short)
     }
-}
-
-#[cold]
-fn bad_assertion(assert: i32) -> Error {
-    let rule = "a fence takes MPI_MODE_NOSTORE, _NOPUT, _NOPRECEDE and _NOSUCCEED, or 0";
-    Error::new(MPI_ERR_ASSERT, rule).arg("assert", &assert)
 }
 
 #[cold]

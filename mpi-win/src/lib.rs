@@ -2,13 +2,13 @@
 //!
 //! - [`Win`]: a window: its processes, the memory that each of them exposes, its name, hints and error handler.
 //! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` and `fetch` have the
-//!   operations; `fence`, `active` (post and start) and `passive` (locks) begin and end epochs. `requested`: operations
-//!   with requests.
+//!   operations; `fence`, `active` (post and start) and `passive` (locks) begin and end epochs. `assertions`: the
+//!   arguments of these. `requested`: operations with requests.
 //! - `exposure`: the arguments of a new window. `target`, `place`: the memory that an operation names. `elements`,
 //!   `basic`: their types. `blocks`: memory of derived types in records. `combine`: the effect of an accumulation on
 //!   elements. `accumulate`: accumulations in steps, each under the memory's lock.
-//! - `wire`, `epoch`, `sending`, `replies`, `serve`: operations that are sent as messages, which their target's service applies as
-//!   they arrive.
+//! - `wire`, `epoch`, `sending`, `replies`, `serve`: operations that are sent as messages, which their target's service
+//!   applies as they arrive.
 //! - `obtain`: allocating a window's memory. `memory`: the only code that accesses it. `attach`, `attached`: memory that
 //!   the program attaches later.
 //! - `borrowed`, `owned` with `program_data`, `shared_parts`: the forms for programs in Rust, with borrowed data, a
@@ -30,6 +30,7 @@
 mod access;
 mod accumulate;
 mod active;
+mod assertions;
 mod attach;
 mod attached;
 mod basic;

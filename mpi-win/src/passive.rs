@@ -14,6 +14,7 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::RankLock;
 
 use crate::OneSided;
+use crate::assertions;
 use crate::epoch::Held;
 use crate::window::Win;
 
@@ -309,10 +310,7 @@ impl OneSided {
 
 /// Errors: `MPI_ERR_ASSERT` for any but the only assertion that locks accept.
 fn check_assertion(assert: i32) -> Result<()> {
-    match assert & !MPI_MODE_NOCHECK {
-        0 => Ok(()),
-        _ => Err(Error::new(MPI_ERR_ASSERT, "a lock takes MPI_MODE_NOCHECK, or 0").arg("assert", &assert)),
-    }
+    assertions::check("a lock", assert, MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK")
 }
 
 #[cold]

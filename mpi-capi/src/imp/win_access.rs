@@ -4,6 +4,7 @@ use core::ffi::c_void;
 
 use mpi_core::{Guard, abi};
 use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_env::Process;
 use mpi_win::Target;
 
 use crate::call_context::{CallContext, TypeRef, WinRef};
@@ -57,12 +58,8 @@ pub fn accumulate(
     op: usize,
     win: WinRef,
 ) -> Outcome {
-    let data = cx.send_buffer("origin_addr", address, origin_count, &origin_datatype)?;
-    let origin = (&*origin_datatype, origin_datatype.word());
-    let CallContext { process, mut guard, .. } = cx;
-    process.on_op_used(&guard, op, data.bytes());
-    let target = target(rank, displacement, count, &datatype);
-    Ok(process.one_sided.accumulate(&mut guard, &win.win, data, origin, &target, op)?)
+    let (origin, at) = ((address, origin_count, origin_datatype), (rank, displacement, count, datatype));
+    start_accumulate(cx, origin, at, op, win, None)
 }
 
 /// `MPI_Get_accumulate`: `MPI_NO_OP` ignores all origin arguments.
@@ -82,15 +79,9 @@ pub fn get_accumulate<C: Into<i64>>(
     op: usize,
     win: WinRef,
 ) -> Outcome {
-    let Origin { data, datatype: origin_datatype } =
-        origin_unless_ignored(&cx, op, address, origin_count.into(), origin_datatype)?;
-    let result = cx.recv_buffer("result_addr", result, result_count, &result_datatype)?;
-    let of_result = (&*result_datatype, result_datatype.word());
-    let of_data = origin_datatype.as_ref().map_or(of_result, |datatype| (&**datatype, datatype.word()));
-    let CallContext { process, mut guard, .. } = cx;
-    process.on_op_used(&guard, op, data.bytes());
-    let target = target(rank, displacement, count, &datatype);
-    Ok(process.one_sided.get_accumulate(&mut guard, &win.win, data, of_data, result, of_result, &target, op)?)
+    let origin = (address, origin_count.into(), origin_datatype);
+    let (result, at) = ((result, result_count, result_datatype), (rank, displacement, count, datatype));
+    start_get_accumulate(cx, origin, result, at, op, win, None)
 }
 
 /// `MPI_Fetch_and_op`
@@ -149,10 +140,9 @@ pub fn rput(
     request: Out<usize>,
 ) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    let (one_sided, win, target) = (&process.one_sided, &win.win, target(rank, displacement, count, &datatype));
-    let start = |guard: &mut Guard<'_>| one_sided.put(guard, win, data, &target);
-    request.set(one_sided.requested(&mut guard, win, &target, start)?.0);
-    Ok(())
+    let target = target(rank, displacement, count, &datatype);
+    let put = |guard: &mut Guard<'_>| process.one_sided.put(guard, &win.win, data, &target);
+    start(process, &mut guard, &win, &target, Some(request), put)
 }
 
 /// `MPI_Rget`
@@ -168,10 +158,9 @@ pub fn rget(
     request: Out<usize>,
 ) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    let (one_sided, win, target) = (&process.one_sided, &win.win, target(rank, displacement, count, &datatype));
-    let start = |guard: &mut Guard<'_>| one_sided.get(guard, win, memory, &target);
-    request.set(one_sided.requested(&mut guard, win, &target, start)?.0);
-    Ok(())
+    let target = target(rank, displacement, count, &datatype);
+    let get = |guard: &mut Guard<'_>| process.one_sided.get(guard, &win.win, memory, &target);
+    start(process, &mut guard, &win, &target, Some(request), get)
 }
 
 /// `MPI_Raccumulate`
@@ -189,14 +178,8 @@ pub fn raccumulate(
     win: WinRef,
     request: Out<usize>,
 ) -> Outcome {
-    let data = cx.send_buffer("origin_addr", address, origin_count, &origin_datatype)?;
-    let origin = (&*origin_datatype, origin_datatype.word());
-    let CallContext { process, mut guard, .. } = cx;
-    process.on_op_used(&guard, op, data.bytes());
-    let (one_sided, win, target) = (&process.one_sided, &win.win, target(rank, displacement, count, &datatype));
-    let start = |guard: &mut Guard<'_>| one_sided.accumulate(guard, win, data, origin, &target, op);
-    request.set(one_sided.requested(&mut guard, win, &target, start)?.0);
-    Ok(())
+    let (origin, at) = ((address, origin_count, origin_datatype), (rank, displacement, count, datatype));
+    start_accumulate(cx, origin, at, op, win, Some(request))
 }
 
 /// `MPI_Rget_accumulate`: `MPI_NO_OP` ignores all origin arguments.
@@ -217,39 +200,71 @@ pub fn rget_accumulate<C: Into<i64>>(
     win: WinRef,
     request: Out<usize>,
 ) -> Outcome {
-    let Origin { data, datatype: origin_datatype } =
-        origin_unless_ignored(&cx, op, address, origin_count.into(), origin_datatype)?;
+    let origin = (address, origin_count.into(), origin_datatype);
+    let (result, at) = ((result, result_count, result_datatype), (rank, displacement, count, datatype));
+    start_get_accumulate(cx, origin, result, at, op, win, Some(request))
+}
+
+/// An accumulation, with a request if there is a place for one.
+fn start_accumulate(
+    cx: CallContext,
+    (address, origin_count, origin_datatype): (*const c_void, u64, TypeRef),
+    (rank, displacement, count, datatype): (i32, isize, u64, TypeRef),
+    op: usize,
+    win: WinRef,
+    request: Option<Out<usize>>,
+) -> Outcome {
+    let data = cx.send_buffer("origin_addr", address, origin_count, &origin_datatype)?;
+    let origin = (&*origin_datatype, origin_datatype.word());
+    let CallContext { process, mut guard, .. } = cx;
+    process.on_op_used(&guard, op, data.bytes());
+    let target = target(rank, displacement, count, &datatype);
+    let accumulate = |guard: &mut Guard<'_>| process.one_sided.accumulate(guard, &win.win, data, origin, &target, op);
+    start(process, &mut guard, &win, &target, request, accumulate)
+}
+
+/// A fetching accumulation, with a request if there is a place for one.
+fn start_get_accumulate(
+    cx: CallContext,
+    (address, origin_count, origin_datatype): (*const c_void, i64, usize),
+    (result, result_count, result_datatype): (*mut c_void, u64, TypeRef),
+    (rank, displacement, count, datatype): (i32, isize, u64, TypeRef),
+    op: usize,
+    win: WinRef,
+    request: Option<Out<usize>>,
+) -> Outcome {
+    let (data, origin_datatype) = if op == abi::MPI_NO_OP {
+        (SendBuf::empty(), None)
+    } else {
+        let count = check::count("origin_count", origin_count)?;
+        let datatype = cx.datatype("origin_datatype", origin_datatype)?;
+        (cx.send_buffer("origin_addr", address, count, &datatype)?, Some(datatype))
+    };
     let result = cx.recv_buffer("result_addr", result, result_count, &result_datatype)?;
     let of_result = (&*result_datatype, result_datatype.word());
     let of_data = origin_datatype.as_ref().map_or(of_result, |datatype| (&**datatype, datatype.word()));
     let CallContext { process, mut guard, .. } = cx;
     process.on_op_used(&guard, op, data.bytes());
-    let (one_sided, win, target) = (&process.one_sided, &win.win, target(rank, displacement, count, &datatype));
-    let start =
-        |guard: &mut Guard<'_>| one_sided.get_accumulate(guard, win, data, of_data, result, of_result, &target, op);
-    request.set(one_sided.requested(&mut guard, win, &target, start)?.0);
-    Ok(())
+    let target = target(rank, displacement, count, &datatype);
+    let fetch = |guard: &mut Guard<'_>| {
+        process.one_sided.get_accumulate(guard, &win.win, data, of_data, result, of_result, &target, op)
+    };
+    start(process, &mut guard, &win, &target, request, fetch)
 }
 
-/// The origin's data of a fetching accumulation.
-struct Origin {
-    data: SendBuf<'static>,
-    /// `None`: the arguments of the origin are ignored.
-    datatype: Option<TypeRef>,
-}
-
-/// The origin's data, unless the operation ignores them.
-fn origin_unless_ignored(
-    cx: &CallContext,
-    op: usize,
-    address: *const c_void,
-    count: i64,
-    datatype: usize,
-) -> mpi_errors::Result<Origin> {
-    if op == abi::MPI_NO_OP {
-        return Ok(Origin { data: SendBuf::empty(), datatype: None });
+/// Starts an operation, with a request if there is a place for one.
+#[inline]
+fn start(
+    process: &Process,
+    guard: &mut Guard<'_>,
+    win: &WinRef,
+    target: &Target<'_>,
+    request: Option<Out<usize>>,
+    operation: impl FnOnce(&mut Guard<'_>) -> mpi_errors::Result<()>,
+) -> Outcome {
+    match request {
+        None => operation(guard)?,
+        Some(request) => request.set(process.one_sided.requested(guard, &win.win, target, operation)?.0),
     }
-    let count = check::count("origin_count", count)?;
-    let datatype = cx.datatype("origin_datatype", datatype)?;
-    Ok(Origin { data: cx.send_buffer("origin_addr", address, count, &datatype)?, datatype: Some(datatype) })
+    Ok(())
 }
