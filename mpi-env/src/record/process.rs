@@ -12,6 +12,7 @@ use mpi_comm::{Comm, CommSpec, ContextIds, Group, register};
 use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
 use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
+use mpi_dynamic::PublishedNames;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
@@ -107,6 +108,8 @@ pub struct Process {
     /// The connection to a foreign launcher.
     pub(crate) manager: Option<Manager>,
     pub(crate) appnum: i32,
+    /// The names of services that this process has published.
+    pub published: PublishedNames,
     pub(crate) job: Arc<Job>,
     pub(crate) host: HostFacts,
     pub(crate) life: AtomicU32,
@@ -225,6 +228,7 @@ impl Process {
             launched: false,
             manager: None,
             appnum: 0,
+            published: PublishedNames::default(),
             job,
             host,
             life: AtomicU32::new(0),
