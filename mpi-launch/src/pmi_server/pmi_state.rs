@@ -243,6 +243,7 @@ mod tests {
     use mpi_wireup::launcher::{KeyValueExchange, Launcher};
     use mpi_wireup::pmi::client::Client;
     use proptest::prelude::*;
+    use std::ffi::OsStr;
     use std::io::{BufRead, BufReader, Write};
     use std::os::fd::IntoRawFd;
     use std::os::unix::net::UnixStream;
@@ -321,12 +322,23 @@ mod tests {
     }
 
     #[test]
-    fn spawning_and_publishing_are_refused() {
+    fn a_request_to_spawn_is_collected_and_other_long_messages_are_refused() {
         let mut state = PmiState::new(1, 1);
-        for line in ["mcmd=spawn", "nprocs=2", "execname=a b", "arg1=cmd=finalize"] {
+        for line in ["mcmd=spawn", "nprocs=2", "execname=a b", "argcnt=1", "arg1=cmd=finalize"] {
             assert_eq!(state.line(0, line.as_bytes()), Act::Nothing);
         }
-        assert!(request(&mut state, 0, "endcmd").starts_with("cmd=spawn_result rc=-1 msg="));
+        let Act::Spawn(Collected { request: Ok(spawn), ours: false }) = state.line(0, b"endcmd") else {
+            panic!("the request is whole")
+        };
+        assert_eq!((spawn.processes(), &*spawn.programs[0].program), (2, OsStr::new("a b")));
+        assert_eq!(spawn.programs[0].arguments, ["cmd=finalize"]);
+        assert_eq!((state.line(0, b"mcmd=other"), state.line(0, b"cmd=finalize")), (Act::Nothing, Act::Nothing));
+        assert!(request(&mut state, 0, "endcmd").starts_with("cmd=error rc=-1 msg="));
+    }
+
+    #[test]
+    fn publishing_is_refused() {
+        let mut state = PmiState::new(1, 1);
         for line in [
             "cmd=publish_name service=a port=b",
             "cmd=lookup_name service=a",
@@ -376,7 +388,7 @@ mod tests {
                         (&own).write_all(line.as_bytes()).expect("the other end is there")
                     }
                     Act::Abort(code) => return code,
-                    Act::Nothing => {}
+                    Act::Nothing | Act::Spawn(_) => {}
                 }
             }
             -1
