@@ -151,10 +151,13 @@ fn nothing_remains_when_the_launcher_is_killed() {
 fn files_of_spawned_jobs_have_their_names() {
     let directory = std::env::temp_dir().join(format!("ferrum-spawned-{}", std::process::id()));
     let text = directory.to_str().unwrap();
-    let done = spawn(&["--output", text], &["then=wait", "2", "echo", "hello"]);
+    let statistics = format!("stats_file={text}/table");
+    let options = ["--output", text, "--cvar", "stats_at_end=summary", "--cvar", &statistics];
+    let done = spawn(&options, &["then=wait", "2", "echo", "hello"]);
     let read = |file: &str| std::fs::read_to_string(directory.join(file)).unwrap();
     assert_eq!(read("job1/rank.1.out"), "hello\n");
     assert!(read("rank.0.out").contains("started [1, 1]"));
+    assert!(["table", "table.job1"].iter().all(|file| read(file).starts_with("Ferrum MPI statistics")));
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(done.code, Some(0));
 }

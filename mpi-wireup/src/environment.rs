@@ -160,8 +160,13 @@ fn join(
         OtherLauncher::Pmix(server) => Box::new(pmix::Client::connect(server, limit)?),
     };
     let attachment = rendezvous::share_memory(&mut *launcher, &host_info::HostInfo::own(), ring_bytes)?;
-    let spawned = get(other_launchers::PMI_SPAWNED).is_some_and(|value| value == "1");
-    let parent = if spawned { launcher.get(0, pmi::spawn::PARENT_PORT)? } else { None };
+    let parent = if launcher.is_spawned() {
+        parent_port(get(PARENT))?
+    } else if get(other_launchers::PMI_SPAWNED).is_some_and(|value| value == "1") {
+        launcher.get(0, pmi::spawn::PARENT_PORT)?
+    } else {
+        None
+    };
     Ok(Joined { attachment, manager: Some(Manager::new(launcher)), parent })
 }
 

@@ -57,6 +57,11 @@ pub trait Launcher: KeyValueExchange + Send {
         Err(LauncherError(why.into()))
     }
 
+    /// Whether a process of another job started this one, as far as the launcher itself reports that.
+    fn is_spawned(&self) -> bool {
+        false
+    }
+
     /// Closes the connection of a process that ends without [`Launcher::finalize`], and waits a moment until the
     /// launcher has seen that.
     fn leave(&mut self) {}
