@@ -296,6 +296,12 @@ impl Process {
         &*self.memory
     }
 
+    /// Number of processes that can run at a time, those of `MPI_COMM_WORLD` included (`MPI_UNIVERSE_SIZE`): as many as
+    /// there are cores, if that is more.
+    pub fn universe_size(&self) -> u32 {
+        self.size().max(self.job.cores())
+    }
+
     /// Number of processes in `MPI_COMM_WORLD`.
     #[inline]
     pub fn size(&self) -> u32 {

@@ -92,7 +92,7 @@ pub(super) fn run(
     let inherited = Inherited { signals: mask, open_files };
     let mut pmi = Server::new(plan.ranks, job.id());
     if let Some(parent) = &parent {
-        pmi.put_all(&parent.values).map_err(|why| Refusal::Value(why))?;
+        pmi.put_all(&parent.values).map_err(Refusal::Value)?;
     }
     let mut supervisor = Supervisor {
         job,
