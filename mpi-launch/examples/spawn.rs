@@ -10,7 +10,7 @@ use std::process::exit;
 use std::time::Duration;
 
 use mpi_wireup::Spawner;
-use mpi_wireup::pmi::spawn::{PARENT_PORT, SpawnProgram, SpawnRequest};
+use mpi_wireup::spawn_request::{PARENT_PORT, SpawnProgram, SpawnRequest};
 
 fn main() {
     let (mut programs, mut then, mut itself) = (Vec::new(), String::new(), false);

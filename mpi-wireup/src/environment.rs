@@ -14,6 +14,7 @@ use crate::error::{WireupError, number};
 use crate::launcher::{Launcher, LauncherError};
 use crate::manager::Manager;
 use crate::other_launchers::{self, OtherLauncher};
+use crate::spawn_request::{PARENT, PARENT_PORT};
 use crate::{host_info, pmi, pmix, rendezvous, time_limit};
 
 /// Descriptor of the job memory, decimal.
@@ -26,11 +27,6 @@ pub const RANK: &str = "FERRUM_RANK";
 pub const SIZE: &str = "FERRUM_SIZE";
 /// Number of this process's program among those of the job, decimal, from 0; without it 0.
 pub const APPNUM: &str = "FERRUM_APPNUM";
-
-/// Name of the port of the process that spawned this job; without it no process did.
-pub const PARENT: &str = "FERRUM_PARENT";
-/// Option of `mpiexec` with which a process without a launcher starts it: the descriptor of a connection.
-pub const SERVE_SPAWN: &str = "--serve-spawn";
 
 /// The initial error handler; `mpiexec --initial-errhandler` sets it.
 pub const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
@@ -163,7 +159,7 @@ fn join(
     let parent = if launcher.is_spawned() {
         parent_port(get(PARENT))?
     } else if get(other_launchers::PMI_SPAWNED).is_some_and(|value| value == "1") {
-        launcher.get(0, pmi::spawn::PARENT_PORT)?
+        launcher.get(0, PARENT_PORT)?
     } else {
         None
     };

@@ -2,7 +2,7 @@
 //!
 //! Not here: the launchers' protocols (`pmi::client`, `pmix`), the exchanged values (`host_info`).
 
-use crate::pmi::spawn::{SpawnRequest, SpawnResult};
+use crate::spawn_request::{SpawnRequest, SpawnResult};
 
 /// Why a launcher cannot be used. `Display` is a sentence without its full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@
 //! - [`other_launchers`]: the environment variables of other launchers.
 //! - [`rendezvous`], [`host_info`]: how processes that another launcher started come to share one job memory.
 //! - [`launcher`]: the common interface of PMI-1 and PMIx; [`pmi`], [`pmix`]: the two.
-//! - [`Spawner`]: starting further processes.
+//! - [`spawn_request`], [`Spawner`]: starting further processes.
 //! - [`Manager`]: the connection to another launcher from start to end.
 //!
 //! Invariant: a process that some launcher started as one of several never becomes a world of its own in silence.
@@ -20,13 +20,15 @@ pub mod other_launchers;
 pub mod pmi;
 pub mod pmix;
 pub mod rendezvous;
+pub mod spawn_request;
 mod spawner;
 mod time_limit;
 
 pub use environment::{
-    APPNUM, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, PARENT, RANK, RESERVED, SERVE_SPAWN, SIZE,
-    Started, from_environment, from_variables, is_reserved, to_variables,
+    APPNUM, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, RANK, RESERVED, SIZE, Started,
+    from_environment, from_variables, is_reserved, to_variables,
 };
 pub use error::WireupError;
 pub use manager::Manager;
-pub use spawner::{MPIEXEC, SpawnedJob, Spawner};
+pub use spawn_request::PARENT;
+pub use spawner::{MPIEXEC, SERVE_SPAWN, SpawnedJob, Spawner};

@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 
 use crate::launcher::{Launcher, LauncherError};
-use crate::pmi::spawn::{SpawnRequest, SpawnResult};
+use crate::spawn_request::{SpawnRequest, SpawnResult};
 
 /// The launcher of this process. Thread-safe.
 pub struct Manager {

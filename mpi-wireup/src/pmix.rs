@@ -17,10 +17,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::environment::PARENT;
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
 use crate::other_launchers::Server;
-use crate::pmi::spawn::{PARENT_PORT, SpawnProgram, SpawnRequest, SpawnResult};
+use crate::spawn_request::{PARENT, PARENT_PORT, SpawnProgram, SpawnRequest, SpawnResult};
 use library::{Library, Process, Program};
 
 /// Rank that stands for a job as a whole.

@@ -16,13 +16,15 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::environment::SERVE_SPAWN;
 use crate::launcher::LauncherError;
 use crate::manager::Manager;
 use crate::pmi::connection::{Connection, ConnectionError};
-use crate::pmi::spawn::{FINALIZED, SpawnRequest, SpawnResult, answer, ended_job};
+use crate::pmi::spawn::{FINALIZED, answer, ended_job};
+use crate::spawn_request::{SpawnRequest, SpawnResult};
 use crate::time_limit;
 
+/// Option of `mpiexec` with which a process without a launcher starts it: the descriptor of a connection.
+pub const SERVE_SPAWN: &str = "--serve-spawn";
 /// Environment variable with the file of the `mpiexec` that a process without a launcher uses.
 pub const MPIEXEC: &str = "FERRUM_MPIEXEC";
 

@@ -13,17 +13,20 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mpi_wireup::pmi::spawn::{
-    BEGIN, Collected, Collector, FINALIZED, LONGEST_LINE, PARENT_PORT, SpawnRequest, SpawnResult,
-};
+use mpi_wireup::pmi::spawn::{BEGIN, Collected, Collector, FINALIZED, LONGEST_LINE};
+use mpi_wireup::spawn_request::{PARENT_PORT, SpawnProgram, SpawnRequest, SpawnResult};
 use mpi_wireup::{INITIAL_ERRHANDLER, PARENT};
 
 use super::cvar_values::CvarValues;
 use super::plan::Plan;
 use super::reporter::Reporter;
-use super::spawned::{END, REPORT};
 use super::{TROUBLE, USAGE, os};
 use crate::args::{self, Bind, Input, Options, Run};
+
+/// Line of the parent: the job ends; nothing is reported about that.
+pub(super) const END: &str = "end";
+/// Line of the parent: the job reports what its ranks are doing.
+pub(super) const REPORT: &str = "report";
 
 /// Time limit for a request to come in full.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
@@ -242,7 +245,7 @@ fn receive(mut link: &UnixStream) -> io::Result<Collected> {
 }
 
 /// The words of the command line that start one program.
-fn words_of(program: &mpi_wireup::pmi::spawn::SpawnProgram) -> Vec<OsString> {
+fn words_of(program: &SpawnProgram) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["-n".into(), program.processes.to_string().into()];
     for (key, value) in &program.info {
         // The reserved keys (MPI-5.0, 11.8.4) have the names of the options; unknown keys have no effect.

@@ -4,7 +4,7 @@
 mod divide;
 mod machine;
 
-pub(super) use divide::{Fork, fork_daemon, fork_job, take_over};
+pub(super) use divide::{Fork, Inherited, fork_daemon, fork_job, take_over};
 pub(super) use machine::{Mask, addresses, allowed_cores, local_time, machine, mask_of};
 
 use std::io;

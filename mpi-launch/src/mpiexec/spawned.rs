@@ -15,14 +15,8 @@ use std::time::{Duration, Instant};
 
 use mpi_wireup::pmi::spawn::LONGEST_LINE;
 
-use super::child_job::Parent;
-use super::os::{self, Ended, Fork};
-use super::spawn::Inherited;
-
-/// Ends the spawned job; nothing is reported about that.
-pub(super) const END: &str = "end";
-/// The spawned job reports what its ranks are doing.
-pub(super) const REPORT: &str = "report";
+use super::child_job::{END, Parent, REPORT};
+use super::os::{self, Ended, Fork, Inherited};
 
 /// Time for a child to end its own processes before it is killed.
 const GRACE: Duration = Duration::from_millis(2500);

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use mpi_core::json::Object;
 use mpi_fabric::{AbortCause, Job, Life};
-use mpi_wireup::pmi::spawn::{Collected, SpawnResult, ended_line};
+use mpi_wireup::pmi::spawn::{Collected, ended_line};
+use mpi_wireup::spawn_request::SpawnResult;
 
 use super::activity;
 use super::child_job::{self, FromParent, Parent};
@@ -14,13 +15,12 @@ use super::ending::{Ending, Order};
 use super::guard::{self, Guard};
 use super::input::Inputs;
 use super::memory_limit;
-use super::os::{self, Ended, Reaped};
+use super::os::{self, Ended, Inherited, Reaped};
 use super::outcome::Failure;
 use super::plan::Plan;
 use super::recordings::Recordings;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
-use super::spawn::Inherited;
 use super::spawned::{EndedJob, Line, SpawnedJobs};
 use super::start::Starter;
 use super::streams::Streams;

@@ -8,9 +8,10 @@
 use std::time::Duration;
 
 use super::connection::{self, Connection, ConnectionError};
-use super::spawn::{SpawnRequest, SpawnResult, answer};
+use super::spawn::answer;
 use super::wire::{Message, compose};
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
+use crate::spawn_request::{SpawnRequest, SpawnResult};
 
 /// The part of a bad answer that is quoted, in bytes.
 const QUOTED: usize = 80;

@@ -6,13 +6,14 @@
 //!
 //! Invariant: a parsed request has at least one program, and each has at least one process. The limits of this module
 //! bound what a request can make its reader store.
-//! Not here: starting the processes (`mpi-launch`), who sends requests (`crate::spawner`).
+//! Not here: the request itself (`spawn_request`), who sends requests (`spawner`), starting the processes (`mpi-launch`).
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use super::wire::Message;
+use crate::spawn_request::{SpawnProgram, SpawnRequest, SpawnResult};
 
 /// First line of each program's block.
 pub const BEGIN: &str = "mcmd=spawn";
@@ -20,8 +21,6 @@ pub const BEGIN: &str = "mcmd=spawn";
 pub const END: &str = "endcmd";
 /// The line of our own processes.
 const ESCAPED: &str = "escaped=1";
-/// Key of the value by which started processes find the process that started them: the name of its port.
-pub const PARENT_PORT: &str = "PARENT_ROOT_PORT_NAME";
 
 /// Longest line of a block, in bytes: that of the longest argument that the kernel accepts, escaped.
 pub const LONGEST_LINE: usize = 3 * (128 << 10) + 64;
@@ -29,28 +28,6 @@ pub const LONGEST_LINE: usize = 3 * (128 << 10) + 64;
 const MOST_BYTES: usize = 16 << 20;
 /// Most programs, and most arguments or keys of a program.
 const MOST_ITEMS: usize = 1 << 16;
-
-/// A request to start processes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SpawnRequest {
-    /// The programs; at least one.
-    pub programs: Vec<SpawnProgram>,
-    /// Values that the started processes find by their keys.
-    pub values: Vec<(String, String)>,
-}
-
-/// One program of a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SpawnProgram {
-    /// Number of processes, at least 1.
-    pub processes: u32,
-    /// The program as given.
-    pub program: OsString,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-    /// Keys and values of its info object.
-    pub info: Vec<(String, OsString)>,
-}
 
 /// Why lines are no request. `Display` ends a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,16 +83,6 @@ impl SpawnRequest {
             lines.push('\n');
         }
         Ok(lines)
-    }
-
-    /// Number of all processes.
-    pub fn processes(&self) -> usize {
-        self.programs.iter().map(|program| program.processes as usize).sum()
-    }
-
-    /// A value by its key.
-    pub fn value(&self, key: &str) -> Option<&str> {
-        self.values.iter().find(|(own, _)| own == key).map(|(_, value)| &**value)
     }
 }
 
@@ -253,15 +220,6 @@ fn is_last(block: &[(String, OsString)]) -> bool {
     number("totspawns").zip(number("spawnssofar")).is_none_or(|(all, so_far)| so_far >= all)
 }
 
-/// The answer of our `mpiexec` and of other launchers, as attributes of `cmd=spawn_result`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SpawnResult {
-    /// Which of the requested processes were started, in their order.
-    pub started: Vec<bool>,
-    /// Why none was started; empty if some were.
-    pub reason: String,
-}
-
 impl SpawnResult {
     /// The line, with its line end. `number`: that of the new job.
     pub fn to_line(&self, number: &str) -> String {
@@ -360,6 +318,7 @@ fn unescape(text: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spawn_request::PARENT_PORT;
     use proptest::prelude::*;
 
     fn collect(lines: &[u8]) -> Option<Collected> {

@@ -4,7 +4,14 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use crate::mpiexec::spawn::Inherited;
+/// Settings that the launcher changed for itself, in their original state for programs.
+#[derive(Clone, Copy)]
+pub(in crate::mpiexec) struct Inherited {
+    /// The mask of signals.
+    pub(in crate::mpiexec) signals: libc::sigset_t,
+    /// The limit of open files.
+    pub(in crate::mpiexec) open_files: libc::rlimit,
+}
 
 /// Which of the two processes continues.
 pub(in crate::mpiexec) enum Fork {
