@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
-use super::{Awaited, Channel};
+use super::{Awaited, Channel, IN_LINE};
 use crate::coll_room::{SLOTS, protocol};
 use crate::layout::LINE;
 use crate::ring::{Distance, clock_ns};
@@ -20,9 +20,10 @@ const LOOKS: u64 = 8;
 /// Publications that may have data at the same time: one for each line.
 const RECORDS: usize = 2 * SLOTS;
 
-/// Most bytes of one publication in an area of so many: two have room between far processes too.
+/// Most bytes of one publication in an area of so many: two have room between far processes too. Without an area
+/// publications lie in lines.
 pub(super) fn longest(area: usize) -> usize {
-    area.min(FAR_AREA) / 2
+    if area == 0 { IN_LINE } else { area.min(FAR_AREA) / 2 }
 }
 
 /// The window of one process. Plain words: one thread uses it at a time.

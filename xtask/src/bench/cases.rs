@@ -177,6 +177,10 @@ fn counted() -> Vec<Case> {
         collective("instructions/collective-scatter", "MPI_Scatter of 8 bytes in both processes"),
         collective("instructions/collective-allgather", "MPI_Allgather of 8 bytes in the process that comes last"),
         collective("instructions/collective-alltoall", "MPI_Alltoall of 8 bytes in the process that comes last"),
+        collective(
+            "instructions/collective-persistent",
+            "MPI_Start and MPI_Wait of a persistent MPI_Allreduce of 8 bytes in the process that comes last",
+        ),
         single(
             "instructions/test_miss",
             "test_miss",
