@@ -132,7 +132,7 @@ impl Collectives {
         });
         drop(guard);
         if self.settings.check.get() {
-            self.compare(comm, &Agreement::of(&shape, terms(&shape, reduction, matching)))?;
+            self.compare(comm, &Agreement::of(&shape, terms(&shape, Form::Blocking, reduction, matching)))?;
         }
         self.carry_out(comm, &shape, memory, reduction)
     }

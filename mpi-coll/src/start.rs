@@ -38,7 +38,10 @@ impl Collectives {
     pub fn init(&self, guard: &mut Guard<'_>, comm: &Comm, call: CollCall<'static, '_>) -> Result<Handle> {
         self.choose_progress(guard)?;
         // Each process has started what others wait for in this call, because all make it after the same others.
-        guard.unlocked(|| self.meet(comm, self.engine.lock()).map(drop))?;
+        guard.unlocked(|| {
+            self.agree_on_form(comm, call.which, Form::Persistent)?;
+            self.open_channels_once(comm)
+        })?;
         let begun = self.begin_schedule(comm, call, Form::Persistent);
         // The processes of a communicator make persistent requests in the same order, but may start them in different ones
         // (one MPI_Startall starts its requests in any). The steps of a channel are numbered in the order of the starts,
@@ -46,7 +49,7 @@ impl Collectives {
         // use none, and calls that fail: the others do not wait for ever.
         let shape = begun.as_ref().ok().map(|begun| &begun.prepared.shape).filter(|shape| shape.plan.shared());
         let longest = shape.map(Shape::longest_publication);
-        let way = guard.unlocked(|| self.open_own_channel(comm, longest))?.map(Way::Own);
+        let way = guard.unlocked(|| self.open_own_channel(comm, longest))?.map(|channel| Way::Own(Box::new(channel)));
         let schedule = self.schedule(comm, begun?, way)?;
         let contexts = schedule.contexts.map(|context| context & !1);
         let [request, operation] = self.engine.collective_init(guard, contexts)?;
@@ -78,7 +81,7 @@ impl Collectives {
         let datatype = reduction.map(|what| what.datatype);
         let mut record = Record { steps: Vec::new(), memory, datatype };
         if self.settings.check.get() {
-            Agreement::of(&shape, terms(&shape, reduction, matching)).steps(&mut record)?;
+            Agreement::of(&shape, terms(&shape, form, reduction, matching)).steps(&mut record)?;
         }
         shape.steps(&mut record)?;
         let Record { steps, memory, .. } = record;

@@ -11,6 +11,7 @@ use mpi_errors::Result;
 use mpi_p2p::{Channel, Place};
 
 use crate::Collectives;
+use crate::coll_op::{CollOp, Form};
 
 /// Most processes of a communicator with channels: each reads the words of all others.
 const MOST_PROCESSES: u32 = 64;
@@ -31,8 +32,24 @@ const MOST_PLACES: usize = 2;
 impl Collectives {
     /// Opens the channels of a communicator, unless that was tried before; releases the guard meanwhile.
     #[inline(always)]
-    pub(crate) fn meet<'a>(&'a self, comm: &Comm, guard: Guard<'a>) -> Result<Guard<'a>> {
-        if comm.has_met() || !self.settings.shared.get() { Ok(guard) } else { self.open_channels(comm, guard) }
+    pub(crate) fn meet<'a>(&'a self, comm: &Comm, guard: Guard<'a>, which: CollOp) -> Result<Guard<'a>> {
+        if comm.has_met() || !self.settings.shared.get() { Ok(guard) } else { self.meet_first(comm, guard, which) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn meet_first<'a>(&'a self, comm: &Comm, guard: Guard<'a>, which: CollOp) -> Result<Guard<'a>> {
+        drop(guard);
+        self.agree_on_form(comm, which, Form::Blocking)?;
+        self.open_channels(comm, self.engine.lock())
+    }
+
+    /// Opens the channels of a communicator, unless that was tried before; for a caller without the process lock.
+    pub(crate) fn open_channels_once(&self, comm: &Comm) -> Result<()> {
+        if comm.has_met() || !self.settings.shared.get() {
+            return Ok(());
+        }
+        self.open_channels(comm, self.engine.lock()).map(drop)
     }
 
     #[cold]
@@ -62,8 +79,8 @@ impl Collectives {
         }
         let own = bytes.and_then(|bytes| {
             let lengths: &[usize] = match bytes {
-                ..=IN_LINE => &[0],
-                ..=SHORT_OWN => &OWN[1..],
+                0..=IN_LINE => &[0],
+                bytes if bytes <= SHORT_OWN => &OWN[1..],
                 _ => &OWN,
             };
             self.engine.take_spare_room(&self.engine.lock(), lengths)

@@ -69,7 +69,7 @@ pub(crate) enum Way {
     /// That of its communicator, which operations use one after the other.
     Common(Arc<Channels>),
     /// One that a persistent operation has for itself: its processes may start several ones in different orders.
-    Own(Channel),
+    Own(Box<Channel>),
 }
 
 /// The way of an operation that does not block.
