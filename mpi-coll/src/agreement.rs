@@ -187,7 +187,7 @@ fn neighbours(shape: &Shape<'_>) -> [ByPeer; 2] {
         sums
     };
     let neighbours = &shape.neighbours;
-    [sum(&neighbours.destinations, &sent), sum(&neighbours.sources, &|place| shape.recv_block(place))]
+    [sum(neighbours.destinations, &sent), sum(neighbours.sources, &|place| shape.recv_block(place))]
 }
 
 impl Memory<'_> {

@@ -169,11 +169,11 @@ impl Collectives {
 }
 
 /// The neighbours that a call needs.
-fn neighbours(comm: &Comm, which: CollOp) -> Result<Neighbours> {
+fn neighbours(comm: &Comm, which: CollOp) -> Result<Neighbours<'_>> {
     if !which.is_of_neighbours() {
         return Ok(Neighbours::default());
     }
-    let (sources, destinations) = comm.neighborhood()?;
+    let [sources, destinations] = comm.neighborhood()?;
     Ok(Neighbours { sources, destinations, in_pairs: comm.cartesian().is_ok() })
 }
 
