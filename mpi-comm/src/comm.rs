@@ -39,6 +39,8 @@ pub struct Comm {
     operations: [AtomicU32; 2],
     instruments: CommMeters,
     topology: Option<Arc<Topology>>,
+    /// The neighbours in the topology, once they were requested.
+    pub(crate) neighbors: OnceLock<[Vec<Option<u32>>; 2]>,
     channels: OnceLock<Option<Arc<Channels>>>,
 }
 
@@ -84,6 +86,7 @@ impl Comm {
             operations: [const { AtomicU32::new(0) }; 2],
             instruments,
             topology: None,
+            neighbors: OnceLock::new(),
             channels: OnceLock::new(),
         }
     }

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)] // a blocking call's request holds the call's buffer, and ends before the call does
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mpi_core::abi::MPI_PROC_NULL;
 use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, Status};
@@ -41,13 +41,13 @@ pub trait Service: Send + Sync {
     fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>);
     /// An operation is complete that the service has registered with [`Engine::serve_completion`].
     fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion);
-    /// A persistent request ([`Engine::collective_init`]) is started, whose operation `operation` is. An error is that
-    /// of the operation's completion.
-    fn start(&self, _engine: &Engine, _guard: &mut Guard<'_>, _persistent: Handle, _operation: Handle) {}
+    /// The operation of a persistent request ([`Engine::collective_init`]) is started. An error is that of its
+    /// completion.
+    fn start(&self, _engine: &Engine, _guard: &mut Guard<'_>, _operation: Handle) {}
     /// The word that an operation waits for ([`Engine::serve_word`]) has been raised.
     fn raised(&self, _engine: &Engine, _guard: &mut Guard<'_>, _operation: Handle) {}
-    /// A persistent request, inactive, was freed.
-    fn freed(&self, _guard: &mut Guard<'_>, _persistent: Handle) {}
+    /// The persistent request of an operation, inactive, was freed.
+    fn freed(&self, _guard: &mut Guard<'_>, _operation: Handle) {}
 }
 
 /// A message for a service.
@@ -69,6 +69,8 @@ pub struct Engine {
     pub(crate) lock: Arc<ProcessLock>,
     pub(crate) state: Guarded<State>,
     pub(crate) services: Guarded<HashMap<u32, Arc<dyn Service>>>,
+    /// The service of collective operations.
+    pub(crate) schedules: OnceLock<Arc<dyn Service>>,
     /// As [`Core::arrivals`].
     pub(crate) arrivals: Arc<Facts>,
     pub(crate) doorbell: Doorbell,
@@ -108,6 +110,7 @@ impl Engine {
             lock,
             state,
             services,
+            schedules: OnceLock::new(),
             arrivals,
             doorbell,
             progress_thread: ProgressThread::default(),

@@ -113,7 +113,6 @@ mod waiting;
 mod wire;
 
 pub use buffered::{Attached, BufferOwner};
-pub use collective_request::SCHEDULES;
 pub use context::{ContextSpec, PENDING_CONTEXT};
 pub use cvars::{AUTOMATIC, CommSettings, EngineSettings};
 pub use engine::{Engine, Service, ServiceMessage};
@@ -121,7 +120,7 @@ pub use events::{MessageEvents, WaitEvents};
 pub use get_status::Found;
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
-pub use mpi_fabric::{Awaited as AwaitedWord, Channel, Place, Publication, Published, RoomWord};
+pub use mpi_fabric::{Awaited as AwaitedWord, Channel, IN_LINE, Place, Publication, Published, RoomWord};
 pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use owned::OwnedOperation;
 pub use owned_exchange::OwnedExchange;
