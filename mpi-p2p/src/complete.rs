@@ -262,13 +262,16 @@ impl Engine {
         missing.map_or(Ok(true), |request| Err(no_such_request(request)))
     }
 
-    /// Counts a test that found its operations incomplete, and lets another process run where processes share cores, because a program that tests in a
-    /// loop would use up its share of the core while the others wait for it.
+    /// Counts a test that found its operations incomplete, and lets other threads of the process take the lock, or another
+    /// process run where processes share cores, because a program that tests in a loop would use up its share of the core
+    /// while the others wait for it.
     #[inline]
     pub(crate) fn failed_test(&self, guard: &mut Guard<'_>) {
         self.instruments.failed_tests.incr();
         if self.settings.wait_spins.get() == 0 {
             guard.unlocked(std::thread::yield_now);
+        } else {
+            guard.let_others_in();
         }
     }
 

@@ -223,7 +223,8 @@ impl Engine {
     fn pause<'e>(&'e self, mut guard: Guard<'e>, seat: Option<Seat<'_>>, between: impl FnOnce()) -> Guard<'e> {
         let leads = seat.is_some();
         let due = if leads { self.state.get_mut(&mut guard).core.waiters.end_deferring() } else { Due::new() };
-        drop(guard);
+        // Another thread may have more to do than to poll.
+        guard.give_way();
         self.wake_due(&due);
         between();
         let mut guard = self.lock.lock();
