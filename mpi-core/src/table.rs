@@ -7,6 +7,7 @@
 //! around, the slot rests (is not reused) until 1,024 slots rest. So a Fortran handle of a freed object names another
 //! object at the earliest after half a million objects of its kind have been freed.
 //! Not here: predefined objects (stored by their owners), concurrency (tables are in [`crate::Guarded`] cells).
+#![allow(unsafe_code)] // stores a new object in an empty slot without reading the slot
 
 use std::collections::VecDeque;
 
@@ -61,20 +62,22 @@ impl<T> Table<T> {
     }
 
     /// Inserts an object and returns its handle.
-    #[inline]
+    #[inline(always)] // requests of short messages
     pub fn insert(&mut self, value: T) -> Result<Handle, TableFull> {
         self.insert_with(|_| value)
     }
 
     /// Inserts an object that is made from its own handle, and returns the handle.
-    #[inline]
+    #[inline(always)] // requests of short messages; the object is made in its slot
     pub fn insert_with(&mut self, make: impl FnOnce(Handle) -> T) -> Result<Handle, TableFull> {
         if self.free.is_empty() {
             self.grow()?;
         }
         let index = self.free.pop().expect("the table has just grown");
         let slot = &mut self.slots[index as usize];
-        slot.value = Some(make(slot.word));
+        let value = Some(make(slot.word));
+        // SAFETY: the place is valid for writes. A free slot has no value, so nothing is left without its drop.
+        unsafe { std::ptr::write(&mut slot.value, value) };
         Ok(slot.word)
     }
 
