@@ -159,7 +159,6 @@ impl<T> Table<T> {
             return None;
         }
         let value = slot.value.take()?;
-        slot.word = following(handle);
         self.release(handle);
         Some(value)
     }
@@ -176,7 +175,6 @@ impl<T> Table<T> {
         }
         let value = slot.value?;
         slot.value = None;
-        slot.word = following(handle);
         self.release(handle);
         Some(value)
     }
@@ -191,22 +189,28 @@ impl<T> Table<T> {
         }
         let Some(taken) = take(slot.value.as_mut()?) else { return Some(None) };
         std::mem::forget(slot.value.take());
-        slot.word = following(handle);
         self.release(handle);
         Some(Some(taken))
     }
 
-    /// The slot of this handle, which is no longer live, may be reused.
+    /// The slot of this handle, whose object has been removed, gets the next generation and may be reused.
     #[inline(always)]
     fn release(&mut self, handle: Handle) {
-        let next = handle.generation() + 1;
-        if wraps(next) { self.rest(handle.index(), next) } else { self.free.push(handle.index()) }
+        let (index, next) = (handle.index(), Handle(handle.0.wrapping_add(NEXT_GENERATION)));
+        // After the last generation the low bits are 0 too.
+        if wraps(next.generation()) {
+            return self.rest(handle);
+        }
+        self.slots[index as usize].word = next;
+        self.free.push(index);
     }
 
     /// Lets a slot rest after the low bits of its generation have wrapped around; retires it for ever if all
     /// generations are used up.
     #[cold]
-    fn rest(&mut self, index: u32, next: u32) {
+    fn rest(&mut self, handle: Handle) {
+        let (index, next) = (handle.index(), handle.generation() + 1);
+        self.slots[index as usize].word = following(handle);
         if next > GENERATION_MASK {
             // The generation is now 0, which no handle has.
             self.retired += 1;
@@ -264,7 +268,6 @@ const fn wraps(generation: u32) -> bool {
 }
 
 /// The handle of the next object in the slot; its generation is 0, which no handle has, if all are used up.
-#[inline(always)]
 const fn following(handle: Handle) -> Handle {
     // Without the carry out of the last generation, which would change the kind.
     match handle.generation() {
