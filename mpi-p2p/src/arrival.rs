@@ -15,15 +15,26 @@ use crate::request::Work;
 use crate::wire::{self, Offer};
 
 impl Core {
-    /// Delivers a message to the receive that was posted first, if it matches that one and has room there in one piece, and
-    /// nothing but stores is needed. Otherwise does nothing.
-    #[inline(always)] // the usual end of a receive of a window
-    fn deliver_to_first(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> bool {
+    /// Delivers a message to the receive that was posted first, if it matches that one and has room there in one piece, or,
+    /// if none is posted, to the direct receive; and nothing but stores is needed. Otherwise does nothing.
+    #[inline(always)] // the usual end of a receive
+    fn deliver_quickly(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> bool {
         let Some(context) = self.contexts.get_mut(head.context) else { return false };
         let Some((key, route)) = message_key(&context.routes, from, head) else { return false };
-        let posted = &mut context.sides[(head.context & 1) as usize].posted;
-        let Some(handle) = posted.first(key) else { return false };
-        if context.freed || context.room.is_kept() || mpi_t::any_callback_registered() {
+        if mpi_t::any_callback_registered() {
+            return false;
+        }
+        let (posted, bytes) = (&mut context.sides[(head.context & 1) as usize].posted, payload.len());
+        let Some(handle) = posted.first(key) else {
+            if !posted.is_empty() || !self.direct.matches(head.context, key) {
+                return false;
+            }
+            context.count_received_from(head.context, route, bytes as u64);
+            self.instruments.eager_received.incr();
+            self.direct.deliver(key, payload);
+            return true;
+        };
+        if context.freed || context.room.is_kept() {
             return false;
         }
         let Some(request) = self.requests.get_mut(handle).filter(|request| request.marks == 0) else { return false };
@@ -31,7 +42,6 @@ impl Core {
         if buffer.address().is_none() {
             return false;
         }
-        let bytes = payload.len();
         let Some(memory) = buffer.contiguous_mut().and_then(|memory| memory.get_mut(..bytes)) else { return false };
         payload.copy_to(memory);
         // A contiguous buffer needs no drop.
@@ -204,7 +214,7 @@ impl Core {
 impl Sink for Core {
     #[inline]
     fn record(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
-        if head.kind == wire::EAGER && self.deliver_to_first(from, head, &payload) {
+        if head.kind == wire::EAGER && self.deliver_quickly(from, head, &payload) {
             return;
         }
         self.record_slowly(from, head, payload)
