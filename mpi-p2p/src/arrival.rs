@@ -48,11 +48,12 @@ impl Core {
         std::mem::forget(std::mem::replace(&mut request.work, Work::Done));
         request.status.set_message(key.source, key.tag, bytes as u64);
         posted.remove_first();
-        context.count_search(head.context, 1);
         if user_side(head.context) {
-            context.spec.instruments.posted_length.lower(1);
+            let instruments = context.spec.instruments.block;
+            instruments.search_steps.incr();
+            instruments.posted_length.lower(1);
+            instruments.count_received(route.peer, bytes as u64);
         }
-        context.count_received_from(head.context, route, bytes as u64);
         self.instruments.eager_received.incr();
         self.completions += 1;
         true
