@@ -74,6 +74,14 @@ impl ProcessLock {
         Guard::of(self)
     }
 
+    /// As [`ProcessLock::lock`], for a thread that polls, or that was woken: it does not leave the lock to a burst of
+    /// another thread's calls.
+    #[inline]
+    pub fn lock_soon(&self) -> Guard<'_> {
+        self.raw.take_soon();
+        Guard::of(self)
+    }
+
     /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {

@@ -142,7 +142,7 @@ impl Engine {
             }
             drop(guard);
             self.doorbell.wait_on(&word);
-            guard = self.lock.lock();
+            guard = self.lock.lock_soon();
             let state = self.state.get_mut(&mut guard);
             state.core.end_sleep(place, marked);
             if ready(state) {
@@ -227,7 +227,7 @@ impl Engine {
         guard.give_way();
         self.wake_due(&due);
         between();
-        let mut guard = self.lock.lock();
+        let mut guard = self.lock.lock_soon();
         if leads {
             self.state.get_mut(&mut guard).core.waiters.defer();
         }

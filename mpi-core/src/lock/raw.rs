@@ -16,15 +16,17 @@ use super::thread_id::this_thread;
 use super::word::{ASLEEP, FREE, LockWord, TURN};
 
 /// How long a thread leaves the lock to the holder before it demands its turn.
-const PATIENCE: Duration = Duration::from_micros(80);
+const PATIENCE: Duration = Duration::from_micros(200);
 /// How long it waits for its turn before it sleeps.
 const TURN_WAIT: Duration = Duration::from_micros(20);
 /// The pause before the first attempt; each later pause is four times as long, because each attempt may end a burst.
 const FIRST_PAUSE: Duration = Duration::from_micros(1);
 /// The bound of a sleep, because not every kernel makes all threads execute a fence.
 static LONGEST_SLEEP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+/// How often a thread that polls looks whether the lock is free before it waits as others do: about a microsecond.
+const CLOSE_LOOKS: u32 = 50;
 /// How often a release looks whether the lock has been taken by a thread whose turn it is.
-const LOOKS: u32 = 400;
+const LOOKS: u32 = 64;
 
 /// A lock for which threads spin, then sleep.
 #[derive(Debug)]
@@ -37,8 +39,10 @@ pub(super) struct RawLock {
 #[derive(Debug)]
 #[repr(align(128))] // pairs of lines are fetched together
 struct Queue {
-    /// Number of threads that wait, asleep or not.
+    /// Number of threads that wait and do not sleep.
     waiting: AtomicU32,
+    /// Number of threads that sleep.
+    sleeping: AtomicU32,
     /// Incremented when a thread may take its turn.
     turns: AtomicU32,
 }
@@ -47,7 +51,7 @@ impl RawLock {
     pub(super) const fn new() -> RawLock {
         RawLock {
             word: LockWord { holder: AtomicU64::new(FREE), wishes: AtomicU32::new(0) },
-            queue: Queue { waiting: AtomicU32::new(0), turns: AtomicU32::new(0) },
+            queue: Queue { waiting: AtomicU32::new(0), sleeping: AtomicU32::new(0), turns: AtomicU32::new(0) },
         }
     }
 
@@ -55,6 +59,14 @@ impl RawLock {
     pub(super) fn take(&self) {
         if !self.word.try_take(this_thread()) {
             self.take_slow();
+        }
+    }
+
+    /// As [`RawLock::take`], for a thread that polls or has slept: it looks closely first, and so may end a burst.
+    #[inline]
+    pub(super) fn take_soon(&self) {
+        if !self.word.try_take(this_thread()) {
+            self.take_soon_slow();
         }
     }
 
@@ -75,7 +87,7 @@ impl RawLock {
         }
     }
 
-    /// Whether a thread waits; may be out of date.
+    /// Whether a thread waits that does not sleep; may be out of date.
     #[inline]
     pub(super) fn is_awaited(&self) -> bool {
         self.queue.waiting.load(Ordering::Relaxed) != 0
@@ -125,6 +137,28 @@ impl RawLock {
     /// Waits for the holder.
     #[cold]
     fn take_slow(&self) {
+        let me = self.begin_wait();
+        if !(has_other_cores() && self.take_patiently(me)) {
+            self.take_asleep(me, true);
+        }
+        self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Looks closely for a while, then sleeps: where there are more threads than cores, the holder may need this one.
+    #[cold]
+    fn take_soon_slow(&self) {
+        let me = self.begin_wait();
+        if !(0..CLOSE_LOOKS).any(|_| {
+            spin_loop();
+            self.take_if_free(me)
+        }) {
+            self.take_asleep(me, false);
+        }
+        self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The identity of this thread, which waits from now on.
+    fn begin_wait(&self) -> u64 {
         let me = this_thread();
         assert!(
             !self.is_held_by(me),
@@ -132,20 +166,15 @@ impl RawLock {
              must not call it): waiting for that call would never end"
         );
         self.queue.waiting.fetch_add(1, Ordering::Relaxed);
-        let slept = !(has_other_cores() && self.take_patiently(me)) && self.take_asleep(me);
-        let others = self.queue.waiting.fetch_sub(1, Ordering::Relaxed) > 1;
-        if slept && others {
-            // The wish of all sleepers has been taken, and only one was woken.
-            self.word.wish(ASLEEP);
-        }
+        me
     }
 
     /// Attempts to take the lock in longer and longer intervals; whether it did before the patience was over.
     fn take_patiently(&self, me: u64) -> bool {
         let began = Instant::now();
         let mut pause = FIRST_PAUSE;
-        while began.elapsed() < PATIENCE {
-            self.await_turn(pause);
+        while let Some(left) = PATIENCE.checked_sub(began.elapsed()) {
+            self.await_turn(pause.min(left));
             if self.take_if_free(me) {
                 return true;
             }
@@ -154,37 +183,50 @@ impl RawLock {
         false
     }
 
-    /// Demands a turn, then sleeps, until it takes the lock; whether it may have slept.
-    fn take_asleep(&self, me: u64) -> bool {
+    /// Sleeps until it takes the lock; demands a turn before each sleep, before the first one if `demand`.
+    fn take_asleep(&self, me: u64, demand: bool) {
         let mut slept = false;
         loop {
-            if has_other_cores() {
+            if (demand || slept) && has_other_cores() {
                 self.word.wish(TURN);
                 self.await_turn(TURN_WAIT);
                 if self.take_if_free(me) {
-                    return slept;
+                    break;
                 }
             }
             let wishes = self.word.wish(ASLEEP);
             all_threads_fence();
             if self.word.try_take(me) {
-                return slept;
+                break;
             }
             slept = true;
-            // SAFETY: the word outlives the call, and the kernel only compares it.
-            unsafe {
-                libc::syscall(
-                    libc::SYS_futex,
-                    self.word.wishes.as_ptr(),
-                    libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                    wishes,
-                    &raw const LONGEST_SLEEP,
-                );
-            }
+            self.sleep(wishes);
             if self.take_if_free(me) {
-                return true;
+                break;
             }
         }
+        if slept && self.queue.sleeping.load(Ordering::Relaxed) != 0 {
+            // The wish of all sleepers has been taken, and only one was woken.
+            self.word.wish(ASLEEP);
+        }
+    }
+
+    /// Sleeps while the wishes are these.
+    fn sleep(&self, wishes: u32) {
+        self.queue.sleeping.fetch_add(1, Ordering::Relaxed);
+        self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: the word outlives the call, and the kernel only compares it.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.word.wishes.as_ptr(),
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                wishes,
+                &raw const LONGEST_SLEEP,
+            );
+        }
+        self.queue.waiting.fetch_add(1, Ordering::Relaxed);
+        self.queue.sleeping.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Waits until a turn begins, at most for so long.
