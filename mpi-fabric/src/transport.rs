@@ -21,6 +21,8 @@ pub enum Way {
     SharedMemory,
     /// The endpoint's transport.
     Network,
+    /// A bridge to another job of the host (`bridge`).
+    Bridge,
 }
 
 /// Identifies a process permanently: a rank is not reused in its job, nor a job's number on its hosts.
