@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 use mpi_errors::{Error, Result};
 
 use crate::endpoint::peer::{Connections, Input, Output};
-use crate::endpoint::process::{Copies, ProbedProcess};
+use crate::endpoint::process::{Copies, LOOK_EVERY_MS, ProbedProcess, now_ms};
 use crate::fault;
 use crate::job::Job;
 use crate::record::{Full, RecordHead, Sink};
@@ -56,6 +56,10 @@ pub(crate) struct Bridges {
     by_id: HashMap<ProcessId, u32>,
     bridges: Vec<Bridge>,
     table: Arc<PinTable>,
+    /// When the peers' processes were last looked at.
+    looked_ms: u64,
+    /// Peers found to be lost, to be reported when all that they have sent has been received.
+    unreported: Vec<u32>,
 }
 
 /// A process of another job.
@@ -110,6 +114,8 @@ impl Bridges {
             by_id: HashMap::new(),
             bridges: Vec::new(),
             table: Arc::default(),
+            looked_ms: 0,
+            unreported: Vec::new(),
         }
     }
 
@@ -217,6 +223,7 @@ impl Bridges {
             let Some(slot) = self.peers.get_mut((number - self.first) as usize) else { continue };
             let Some(peer) = slot.take() else { continue };
             self.by_id.remove(&peer.id);
+            self.unreported.retain(|lost| *lost != number);
             for bridge in &mut self.bridges {
                 bridge.numbers.iter_mut().filter(|place| **place == number).for_each(|place| *place = NO_NUMBER);
                 bridge.inputs.retain(|input| input.from != number);
@@ -296,6 +303,19 @@ impl Bridges {
             }
         }
         seen
+    }
+
+    /// After a poll that found nothing: now and then looks which peers have ended, and reports those that had ended
+    /// before that poll. Returns the number of reports.
+    pub(crate) fn report_lost(&mut self, sink: &mut impl Sink) -> usize {
+        let reports = self.unreported.len();
+        self.unreported.drain(..).for_each(|number| sink.lost(number));
+        let now = now_ms();
+        if reports == 0 && now.wrapping_sub(self.looked_ms) >= LOOK_EVERY_MS {
+            self.looked_ms = now;
+            self.unreported = self.lost();
+        }
+        reports
     }
 
     /// Looks which peers have ended: numbers of all that are lost.

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use mpi_core::Handle;
 use mpi_core::abi::MPI_ERR_COMM;
 use mpi_errors::Error;
+use mpi_fabric::PeerPins;
 
 use crate::freed_ids::FreedIds;
 use crate::id_table::IdTable;
@@ -37,6 +38,8 @@ pub struct ContextSpec {
     pub both_groups: Option<Arc<[u32]>>,
     /// The session that the communicator is derived from, whose buffer its buffered sends use.
     pub session: Option<Handle>,
+    /// Keeps its processes of other jobs connected.
+    pub pins: PeerPins,
     /// The communicator's instruments, with a row at least for each of its processes.
     pub instruments: CommMeters,
 }
@@ -243,7 +246,7 @@ mod tests {
 
     fn spec(id: u32) -> ContextSpec {
         let instruments = CommMeters::detached(1);
-        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), both_groups: None, session: None, instruments }
+        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), both_groups: None, session: None, pins: Default::default(), instruments }
     }
 
     #[test]

@@ -110,6 +110,9 @@ pub(crate) struct Core {
     pub background: Background,
     /// The lock of all this: whether other threads may wait for it.
     pub lock: Arc<ProcessLock>,
+    /// Processes of other jobs that have ended; whether the endpoint has just reported one.
+    pub lost: Vec<u32>,
+    pub lost_reported: bool,
     /// The first protocol error in what another process sent.
     pub fault: Option<Error>,
 }
@@ -210,6 +213,8 @@ impl Core {
             background: Background::default(),
             waiters: Waiters::new(doorbell),
             lock,
+            lost: Vec::new(),
+            lost_reported: false,
             fault: None,
         }
     }

@@ -181,7 +181,8 @@ impl Engine {
 
     /// Removes a communicator and the messages that were not received. Operations under way complete first.
     pub fn remove_context(&self, guard: &mut Guard<'_>, id: u32) {
-        let core = &mut self.state.get_mut(guard).core;
+        let state = self.state.get_mut(guard);
+        let core = &mut state.core;
         if let Some(context) = core.contexts.get_mut(id) {
             context.room.end(&mut core.posting);
         }
@@ -189,6 +190,7 @@ impl Engine {
         core.partitions.remove_context(id);
         core.buffered.detach(BufferOwner::Comm(id));
         core.drop_unclaimed_ids(id);
+        state.release_peers();
     }
 
     /// A request of an operation that was over when it was started, with this status. Errors: `MPI_ERR_INTERN` when

@@ -56,6 +56,7 @@ mod direct_receive;
 mod disconnect;
 mod engine;
 mod events;
+mod foreign;
 mod freed_ids;
 mod generalized;
 mod get_status;

@@ -103,8 +103,9 @@ impl Endpoint {
         self.bridges.as_ref().map_or([0; 2], |bridges| bridges.counts())
     }
 
-    /// Looks which processes of other jobs have ended; returns the numbers of all that have. Makes system calls.
-    pub fn lost_peers(&mut self) -> Vec<u32> {
+    /// Looks which processes of other jobs have ended; returns the numbers of all that have.
+    #[cfg(test)]
+    pub(crate) fn lost_peers(&mut self) -> Vec<u32> {
         self.bridges.as_mut().map_or(Vec::new(), |bridges| bridges.lost())
     }
 
@@ -125,7 +126,13 @@ impl Endpoint {
     /// Polls what lies beyond the job memory.
     #[cold]
     pub(super) fn poll_beyond<S: Sink>(&mut self, sink: &mut S) -> Result<usize> {
-        let mut seen = self.bridges.as_mut().map_or(0, |bridges| bridges.poll(sink));
+        let mut seen = 0;
+        if let Some(bridges) = &mut self.bridges {
+            seen = bridges.poll(sink);
+            if seen == 0 {
+                seen = bridges.report_lost(sink);
+            }
+        }
         if let Some(network) = &mut self.network {
             seen += network.poll(sink)?;
         }

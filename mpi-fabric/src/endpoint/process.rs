@@ -15,7 +15,7 @@ use crate::rank_block::{Life, RankBlock};
 
 /// Milliseconds between two checks of a peer's start time. The kernel assigns all other ids, 32,768 or more, before it
 /// reuses one, which takes many times as long.
-const LOOK_EVERY_MS: u64 = 64;
+pub(crate) const LOOK_EVERY_MS: u64 = 64;
 
 /// How to copy to and from a peer.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ fn start_time(pid: u32) -> Option<u64> {
 }
 
 /// Milliseconds of a clock that is cheap to read and exact to some milliseconds.
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call fills the structure; without the clock it stays 0, and only the first check is made.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut now) };
