@@ -4,7 +4,7 @@
 //! - `comm`: the communicator: context, group, own rank, name, error handler.
 //! - `remote`: the other side of an intercommunicator.
 //! - `context`: context ids that no two communicators of a job ever share.
-//! - `connect`, `leaders`: a new intercommunicator of two groups. `merge`, `subsets`: communicators created from one.
+//! - `connect`, `leaders`: a new intercommunicator of two groups. `routes`: between processes of several jobs. `merge`, `subsets`: communicators created from one.
 //! - `create`: creating and freeing communicators. `split`: groups by color and key.
 //! - `exchange`: words of each process, received by all. `both_groups`: the same in two groups. `tags`: their tags.
 //! - `context_agreement`: the context id of a new communicator.
@@ -31,14 +31,16 @@ mod merge;
 mod outcome;
 mod pending_ops;
 mod remote;
+mod routes;
 mod set;
 mod split;
 mod subsets;
 mod tags;
 pub mod topology;
 
+pub use both_groups::WordExchange;
 pub use comm::{Channels, Comm, Comparison};
-pub use connect::{Connection, ExpectedRemote, PeerLeader, connect};
+pub use connect::{Connection, ExpectedRemote, PeerLeader, connect, connect_jobs};
 pub use context::ContextIds;
 pub use context_agreement::{Agreement, agree, agree_in_group, agree_on_context};
 pub use create::{CommSpec, RemoteSpec, contexts_of, register, unregister, unregistered};

@@ -26,7 +26,7 @@ pub enum Way {
 }
 
 /// Identifies a process permanently: a rank is not reused in its job, nor a job's number on its hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessId {
     /// Number of the job, never 0.
     pub job: u64,

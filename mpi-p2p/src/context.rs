@@ -23,6 +23,13 @@ use crate::posted::Room;
 /// The context id of a communicator that has none yet; no communicator ever gets it, because ids end far below.
 pub const PENDING_CONTEXT: u32 = u32::MAX - 1;
 
+/// Context ids from here on are of communicators of processes of several jobs. They come in blocks: a block belongs to one
+/// communicator and its duplicates, and is given out in all of its processes at once.
+pub const SHARED_IDS: u32 = 1 << 31;
+/// Distance between two blocks. A communicator of two groups uses two adjacent ids, so a block has a quarter as many
+/// communicators.
+pub const BLOCK_OF_IDS: u32 = 1 << 10;
+
 /// The facts of a new communicator.
 #[derive(Debug, Clone)]
 pub struct ContextSpec {
@@ -226,7 +233,12 @@ impl Contexts {
 
     fn remove(&mut self, id: u32) -> Option<Box<Context>> {
         let removed = self.table.remove(id)?;
-        self.freed.insert(id);
+        match id >= SHARED_IDS && id.is_multiple_of(BLOCK_OF_IDS) && removed.duplicates == 0 {
+            // Nothing else uses ids of its block, so that the freed ids of a process that connects again and again are
+            // one range.
+            true => self.freed.insert_range(id, id + (BLOCK_OF_IDS - 2)),
+            false => self.freed.insert(id),
+        }
         Some(removed)
     }
 }

@@ -169,8 +169,7 @@ impl Process {
 
     /// Creates the communicator of these processes of the parent, in this order; returns `MPI_COMM_NULL` in others.
     fn topology_comm(&self, parent: &Comm, context: u32, order: Order, topology: Topology) -> Result<Handle> {
-        let world_ranks = parent.group().world_ranks();
-        let group = Group::new(order.members.iter().map(|rank| world_ranks[*rank as usize]).collect::<Vec<_>>());
+        let group = parent.group().members(order.members.iter().copied());
         let Some(rank) = group.rank_of(self.rank()) else { return Ok(Handle(MPI_COMM_NULL)) };
         let topology = Arc::new(topology);
         let spec = CommSpec { topology: Some(topology.clone()), ..CommSpec::part(parent, context, &group, rank) };
