@@ -7,6 +7,7 @@
 //! - `connect`, `leaders`: a new intercommunicator of two groups. `routes`: between processes of several jobs. `merge`, `subsets`: communicators created from one.
 //! - `create`: creating and freeing communicators. `split`: groups by color and key.
 //! - `exchange`: words of each process, received by all. `both_groups`: the same in two groups. `tags`: their tags.
+//! - `internal_meters`: instruments of internal communicators.
 //! - `context_agreement`: the context id of a new communicator.
 //! - `pending_ops`, `outcome`: several messages at once, and calls that continue after an error.
 //! - `set`: making groups out of groups.
@@ -26,6 +27,7 @@ mod create;
 mod edge_exchange;
 mod exchange;
 mod group;
+mod internal_meters;
 mod leaders;
 mod merge;
 mod outcome;
@@ -47,6 +49,7 @@ pub use create::{CommSpec, RemoteSpec, contexts_of, register, unregister, unregi
 pub use edge_exchange::distribute;
 pub use exchange::Exchange;
 pub use group::{Group, GroupRelation};
+pub use internal_meters::InternalMeters;
 pub use leaders::{AgreedLeaders, RemoteSide, agree_on_leaders};
 pub use merge::merged;
 pub use outcome::Outcome;

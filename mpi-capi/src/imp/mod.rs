@@ -14,6 +14,7 @@ pub mod coll_forms;
 pub mod coll_number;
 pub mod comm;
 pub mod comm_create;
+pub mod connect;
 pub mod cvar;
 pub mod datarep;
 pub mod datatype;

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 
 use mpi_coll::{Collectives, Op};
-use mpi_comm::{Comm, CommSpec, ContextIds, Group, register};
+use mpi_comm::{Comm, CommSpec, ContextIds, Group, InternalMeters, register};
 use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
 use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
@@ -21,6 +21,7 @@ use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};
 use mpi_wireup::{self as wireup, Manager};
 
+use crate::objects::connections::Ports;
 use crate::metrics::heap;
 use crate::metrics::objects::{ObjectMetrics, event_key};
 use crate::metrics::on_demand::{OnDemandMetrics, Tables};
@@ -91,7 +92,9 @@ pub struct Process {
     /// Rank and size of each communicator in `comms`, readable without the lock.
     pub(crate) facts: Facts,
     /// The instruments of communicators for the library's own messages, once there is one.
-    pub(crate) internal_meters: OnceLock<CommMeters>,
+    pub(crate) internal_meters: InternalMeters,
+    /// Ports that the program has opened.
+    pub(crate) ports: Ports,
     pub(crate) errhandler_cache: ErrhandlerCache,
     /// Whether the program has set the error handler of `MPI_COMM_SELF`.
     pub(crate) comm_self_handler_set: AtomicBool,
@@ -212,7 +215,8 @@ impl Process {
             blocks: Guarded::new(&lock, Blocks::default()),
             facts: Facts::new(),
             predefined_facts: [fact(rank, size), fact(0, 1)],
-            internal_meters: OnceLock::new(),
+            internal_meters: InternalMeters::default(),
+            ports: Ports::default(),
             errhandler_cache: ErrhandlerCache::default(),
             comm_self_handler_set: AtomicBool::new(false),
             users: Guarded::new(&lock, 0),
