@@ -71,10 +71,13 @@ fn bridge(
         return Err(failed(class));
     }
     let key = BridgeKey::from_words([place, number]);
-    let entered = in_all(both, engine.enter_bridge(&mut engine.lock(), key, &members))?;
+    // Each step ends before the lock is taken again for the exchange.
+    let entered = engine.enter_bridge(&mut engine.lock(), key, &members);
+    let entered = in_all(both, entered)?;
     // All have it open.
     drop(offer);
-    let joined = in_all(both, engine.join_bridge(&mut engine.lock(), entered, &members))?;
+    let joined = engine.join_bridge(&mut engine.lock(), entered, &members);
+    let joined = in_all(both, joined)?;
     Ok(engine.begin_bridge(&mut engine.lock(), joined))
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use mpi_comm::topology::{
     Adjacency, Cartesian, Distributed, EdgeList, Graph, Location, Topology, Weighting, digest, place,
 };
-use mpi_comm::{Comm, CommSpec, Exchange, Group, TOPOLOGY_TAG, agree, distribute};
+use mpi_comm::{Comm, CommSpec, Exchange, TOPOLOGY_TAG, agree, distribute};
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_COMM, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
