@@ -33,6 +33,7 @@ impl Alone {
             world_ranks: Arc::new([0]),
             both_groups: None,
             session: None,
+            pins: Default::default(),
             instruments,
         };
         engine.add_context(&mut engine.lock(), spec);

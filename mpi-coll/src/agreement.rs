@@ -273,7 +273,8 @@ fn apart((one, known): (usize, &Terms), (two, terms): (usize, &Terms), among: Am
     // What else differs does not matter if the functions do; it may not have been compared.
     let in_words = |of: &Terms| if known.function() == terms.function() { of.description() } else { of.function() };
     let (one, two) = (in_words(known), in_words(terms));
-    Error::new(MPI_ERR_OTHER, format!("{first} of the communicator calls {one}, but {second} calls {two}")).hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
+    Error::new(MPI_ERR_OTHER, format!("{first} of the communicator calls {one}, but {second} calls {two}"))
+        .hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
 }
 
 fn not_terms(process: &str) -> Error {
@@ -318,12 +319,7 @@ fn report_finding(words: &[u64], among: Among) -> Result<()> {
 }
 
 /// The terms of a call with this shape, which match if these bytes do.
-pub(crate) fn terms(
-    shape: &Shape<'_>,
-    form: Form,
-    reduction: Option<&crate::Reduction<'_>>,
-    matching: u64,
-) -> Terms {
+pub(crate) fn terms(shape: &Shape<'_>, form: Form, reduction: Option<&crate::Reduction<'_>>, matching: u64) -> Terms {
     let which = shape.which;
     let terms = match shape.inter {
         false => Terms::new(which, matching),

@@ -275,7 +275,8 @@ impl Active {
 
     /// The schedule of a persistent request.
     fn kept(mut schedule: Schedule) -> Box<Active> {
-        let lowered = if schedule.line.as_ref().is_some_and(|line| !line.is_common()) { schedule.lowered() } else { None };
+        let lowered =
+            if schedule.line.as_ref().is_some_and(|line| !line.is_common()) { schedule.lowered() } else { None };
         Box::new(Active { lowered, ..Active::new(schedule, true) })
     }
 

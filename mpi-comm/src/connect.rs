@@ -1,20 +1,25 @@
-//! Connecting two groups: the remote group and the context ids of a new intercommunicator (MPI-5.0, 7.6.2).
+//! Connecting two groups: the remote group and the context ids of a new intercommunicator (MPI-5.0, 7.6.2 and 11.8).
 //!
-//! The leaders exchange their groups through a communicator that both are in, and distribute what they received. Then
-//! the processes of both groups agree on the context ids.
+//! The leaders exchange their groups through a communicator that both are in, or by a way of their own, and distribute
+//! what they received. Processes of several jobs that have no route to each other make one (`routes`). Then the processes
+//! of both groups agree on the context ids.
 //! Invariant: an error of the leader, and groups with a common process, are errors in all processes of the local group.
 //! Not here: the exchange itself (`both_groups`), the new communicator (`create`).
+
+use std::collections::HashSet;
 
 use mpi_core::Guarded;
 use mpi_core::abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_INTERN, MPI_ERR_RANK};
 use mpi_errors::{Error, Result, processes};
+use mpi_fabric::ProcessId;
 use mpi_p2p::Engine;
 
-use crate::both_groups::{BothGroups, LeaderLink};
+use crate::both_groups::{BothGroups, LeaderLink, WordExchange};
 use crate::comm::Comm;
 use crate::context::ContextIds;
 use crate::context_agreement::agree_between;
 use crate::group::{Group, GroupRelation};
+use crate::routes::{identities, route};
 use crate::tags::leader_tag;
 
 /// The other group's leader, as this group's leader addresses it.
@@ -54,6 +59,8 @@ struct Head {
 
 /// No rank.
 const NONE: u64 = u64::MAX;
+/// Most processes of a group; more are a damaged message.
+const MOST_PROCESSES: u64 = 1 << 20;
 
 /// The facts of a new intercommunicator, beside its local group.
 #[derive(Debug)]
@@ -81,50 +88,83 @@ pub fn connect(
     peer: Option<Result<PeerLeader<'_>>>,
     ids: &Guarded<ContextIds>,
 ) -> Result<Connection> {
-    let link = |peer: &PeerLeader<'_>| LeaderLink {
-        context: peer.comm.collective_context(),
-        rank: peer.rank as i32,
-        tag: leader_tag(peer.tag),
-    };
-    let own_link = peer.as_ref().and_then(|peer| peer.as_ref().ok()).map(link);
-    let mut both = BothGroups::unconnected(engine, local, leader, own_link);
+    connect_by(engine, local, leader, peer.map(|peer| peer.map(Way::to)), ids)
+}
 
-    let received = peer.map(|peer| peer.and_then(|peer| handshake(engine, local, leader, link(&peer), &peer)));
+/// As [`connect`], with a group of processes of any job, which has no communicator in common with this one: the leaders
+/// exchange words by `way`, significant at the leader.
+///
+/// Errors, besides those of [`connect`]: that of `way` in all processes of the local group; `MPI_ERR_OTHER` and
+/// `MPI_ERR_NO_MEM` in all processes of both groups, if memory cannot be shared between them.
+pub fn connect_jobs(
+    engine: &Engine,
+    local: &Comm,
+    leader: u32,
+    way: Option<Result<&dyn WordExchange>>,
+    ids: &Guarded<ContextIds>,
+) -> Result<Connection> {
+    let way = way.map(|way| way.map(|way| Way { link: LeaderLink::Words(way), expected: None, refusal: 0 }));
+    connect_by(engine, local, leader, way, ids)
+}
+
+/// The way to the other leader, and what is expected there.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    link: LeaderLink<'a>,
+    expected: Option<ExpectedRemote<'a>>,
+    refusal: i32,
+}
+
+impl<'a> Way<'a> {
+    fn to(peer: PeerLeader<'a>) -> Way<'a> {
+        let PeerLeader { comm, rank, tag, expected, refusal } = peer;
+        let (context, rank, tag) = (comm.collective_context(), rank as i32, leader_tag(tag));
+        Way { link: LeaderLink::Messages { context, rank, tag }, expected, refusal }
+    }
+}
+
+fn connect_by(
+    engine: &Engine,
+    local: &Comm,
+    leader: u32,
+    way: Option<Result<Way<'_>>>,
+    ids: &Guarded<ContextIds>,
+) -> Result<Connection> {
+    let own_link = way.as_ref().and_then(|way| way.as_ref().ok()).map(|way| way.link);
+    let mut both = BothGroups::unconnected(engine, local, leader, own_link);
+    let own = identities(engine, local.group())?;
+
+    let received = way.map(|way| way.and_then(|way| handshake(engine, &own, leader, &way)));
     let verdict = both.local().from_first(|| match &received {
-        Some(Ok((ranks, leader))) => [0, ranks.len() as u64, u64::from(*leader)],
+        Some(Ok((ids, leader))) => [0, ids.len() as u64, u64::from(*leader)],
         Some(Err(error)) => [error.class() as u64, 0, 0],
         None => unreachable!("the first process of the exchange is the leader"),
     })?;
     let [class, size, remote_leader] = verdict;
-    let mut ranks = match received {
-        Some(received) => received?.0,
+    let mut words = match received {
+        Some(received) => words_of(&received?.0),
         None if class != 0 => return Err(leader_failed(class, leader)),
-        None => vec![0; size as usize],
+        None => vec![0; 2 * size as usize],
     };
-    both.local().distribute(&mut ranks)?;
+    both.local().distribute(&mut words)?;
     both.set_remote(size as u32, remote_leader as u32);
 
-    let remote = Group::of_words(&ranks);
-    let common = local.group().intersection(&remote);
-    if common.size() > 0 {
-        return Err(overlap(local.group(), &common));
+    let remote = ids_of(&words);
+    let common = remote.iter().filter(|id| own.contains(id)).count();
+    if common > 0 {
+        return Err(overlap(local.group(), common, remote.iter().find(|id| own.contains(id)).map_or(0, |id| id.rank)));
     }
+    let remote = route(engine, &both, &own, &remote)?;
     let context = agree_between(engine, &both, [local.group(), &remote], ids)?;
     Ok(Connection { context, remote: remote.derived_from(local.group()) })
 }
 
-/// Exchanges the groups with the other leader: the world ranks of its group, and its rank in it. An error of one leader
-/// is an error in both.
-fn handshake(
-    engine: &Engine,
-    local: &Comm,
-    leader: u32,
-    link: LeaderLink,
-    peer: &PeerLeader<'_>,
-) -> Result<(Vec<u64>, u32)> {
-    let leaders = peer.expected.map_or([NONE; 2], |expected| expected.leaders.map(u64::from));
-    let refusal = peer.refusal as u64;
-    let own = Head { size: u64::from(local.size()), sender: u64::from(leader), leaders, refusal };
+/// Exchanges the groups with the other leader: the processes of its group, and its rank in it. An error of one leader is
+/// an error in both.
+fn handshake(engine: &Engine, own_ids: &[ProcessId], leader: u32, way: &Way<'_>) -> Result<(Vec<ProcessId>, u32)> {
+    let Way { link, expected, refusal } = way;
+    let leaders = expected.map_or([NONE; 2], |expected| expected.leaders.map(u64::from));
+    let own = Head { size: own_ids.len() as u64, sender: u64::from(leader), leaders, refusal: *refusal as u64 };
     let mut words = [0; 5];
     link.swap(engine, &own.words(), &mut words)?;
     let other = Head::of(words);
@@ -133,24 +173,34 @@ fn handshake(
         [0, class] => return Err(Error::new(class as i32, "the call failed in the other group")),
         [class, _] => return Err(Error::new(class as i32, "the call failed in the local group")),
     }
-    if other.size == 0 || other.size > u64::from(engine.size()) || other.sender >= other.size {
+    if other.size == 0 || other.size > MOST_PROCESSES || other.sender >= other.size {
         return Err(malformed());
     }
-    let mut ranks = vec![0; other.size as usize];
-    link.swap(engine, &local.group().words(), &mut ranks)?;
-    let mut seen = vec![false; engine.size() as usize];
-    let first_time = |rank: &u64| seen.get_mut(*rank as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-    let checked = match ranks.iter().all(first_time) {
+    let mut words = vec![0; 2 * other.size as usize];
+    link.swap(engine, &words_of(own_ids), &mut words)?;
+    let (ids, own_job) = (ids_of(&words), engine.process_id(&engine.lock()).job);
+    let mut seen = HashSet::new();
+    let is_process = |id: &ProcessId| id.job != 0 && (id.job != own_job || id.rank < engine.size());
+    let checked = match ids.iter().all(|id| is_process(id) && seen.insert(*id)) {
         false => Err(malformed()),
-        true => peer.expected.map_or(Ok(()), |expected| matching(&expected, &Group::of_words(&ranks), &other)),
+        true => expected.map_or(Ok(()), |expected| matching(engine, &expected, &ids, &other)),
     };
     let mut others = [0];
     link.swap(engine, &[checked.as_ref().err().map_or(0, |error| error.class() as u64)], &mut others)?;
     checked?;
     match others {
-        [0] => Ok((ranks, other.sender as u32)),
+        [0] => Ok((ids, other.sender as u32)),
         [class] => Err(Error::new(class as i32, "the call failed in the leader of the other group")),
     }
+}
+
+/// Identities as the words of a message.
+fn words_of(ids: &[ProcessId]) -> Vec<u64> {
+    ids.iter().flat_map(|id| [id.job, u64::from(id.rank)]).collect()
+}
+
+fn ids_of(words: &[u64]) -> Vec<ProcessId> {
+    words.as_chunks().0.iter().map(|&[job, rank]| ProcessId { job, rank: rank as u32 }).collect()
 }
 
 impl Head {
@@ -164,9 +214,11 @@ impl Head {
 }
 
 /// Checks the group and the leaders that the other group has passed.
-fn matching(expected: &ExpectedRemote<'_>, found: &Group, head: &Head) -> Result<()> {
-    if expected.group.compare(found) == GroupRelation::Unequal {
-        let rule = format!("the processes of the other group passed a local group of {} other processes", found.size());
+fn matching(engine: &Engine, expected: &ExpectedRemote<'_>, found: &[ProcessId], head: &Head) -> Result<()> {
+    let guard = engine.lock();
+    let numbers: Option<Vec<u32>> = found.iter().map(|id| engine.number_of(&guard, *id)).collect();
+    if numbers.is_none_or(|numbers| expected.group.compare(&Group::new(numbers)) == GroupRelation::Unequal) {
+        let rule = format!("the processes of the other group passed a local group of {} other processes", found.len());
         let value = format!("of {}", processes(expected.group.size()));
         return Err(Error::new(MPI_ERR_GROUP, rule).arg("remote_group", &value));
     }
@@ -184,7 +236,7 @@ fn matching(expected: &ExpectedRemote<'_>, found: &Group, head: &Head) -> Result
 
 #[cold]
 fn malformed() -> Error {
-    Error::new(MPI_ERR_INTERN, "the other leader sent a group that is none of this job")
+    Error::new(MPI_ERR_INTERN, "the other leader sent a group that is none")
 }
 
 #[cold]
@@ -196,11 +248,10 @@ fn leader_failed(class: u64, leader: u32) -> Error {
 }
 
 #[cold]
-fn overlap(local: &Group, common: &Group) -> Error {
+fn overlap(local: &Group, common: usize, one: u32) -> Error {
     let rule = format!(
-        "{} of them are in the remote group, too (world rank {} is one); the two groups must have no process in common",
-        common.size(),
-        common.world_ranks()[0]
+        "{common} of them are in the remote group, too (world rank {one} is one); the two groups must have no process in \
+         common"
     );
     Error::new(MPI_ERR_COMM, rule).arg("local_comm", &format_args!("of {}", processes(local.size())))
 }

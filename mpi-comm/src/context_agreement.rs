@@ -38,6 +38,10 @@ pub struct Agreement {
 ///
 /// Errors: `MPI_ERR_OTHER` in every process when none of them has an id left.
 pub fn agree_on_context(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>) -> Result<u32> {
+    if parent.remote().is_none() && spans_jobs(engine, parent.group()) {
+        let exchange = Exchange::among_all(engine, parent, PUBLISH);
+        return agree_on_block(engine, ids, |own| Ok(exchange.all([own])?.concat()));
+    }
     if let Some(remote) = parent.remote() {
         return Ok(agree_in_both(engine, parent, remote, ids, [0; 2])?.context);
     }
@@ -58,6 +62,12 @@ pub fn agree_on_context(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds
 pub fn agree(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>, own: [i32; 2]) -> Result<Agreement> {
     if let Some(remote) = parent.remote() {
         return agree_in_both(engine, parent, remote, ids, own);
+    }
+    if spans_jobs(engine, parent.group()) {
+        let exchange = Exchange::among_all(engine, parent, AGREEMENT);
+        let words = numbers(&exchange.all([own[0] as u64, own[1] as u64, 0])?);
+        let context = agree_on_block(engine, ids, |own| Ok(exchange.all([own])?.concat()))?;
+        return Ok(Agreement { context, words, remote_words: Vec::new() });
     }
     for _ in 0..parent.size() {
         let provider = parent.next_provider();
@@ -83,6 +93,11 @@ fn agree_in_both(
 ) -> Result<Agreement> {
     let both = BothGroups::of(engine, parent, remote);
     let groups = [parent.group(), remote.group()];
+    if groups.iter().any(|group| spans_jobs(engine, group)) {
+        let [words, remote_words] = both.all([own[0] as u64, own[1] as u64, 0])?.map(|words| numbers(&words));
+        let context = agree_on_block(engine, ids, |own| Ok(both.all([own])?.concat().concat()))?;
+        return Ok(Agreement { context, words, remote_words });
+    }
     for _ in 0..remote.members().len() {
         let provider = remote.members()[parent.next_provider()];
         let id = if provider == engine.rank() { take_pair(engine, ids) } else { 0 };
@@ -106,6 +121,9 @@ pub(crate) fn agree_between(
     groups: [&Group; 2],
     ids: &Guarded<ContextIds>,
 ) -> Result<u32> {
+    if groups.iter().any(|group| spans_jobs(engine, group)) {
+        return agree_on_block(engine, ids, |own| Ok(both.all([own])?.concat().concat()));
+    }
     loop {
         let left = ids.get(&engine.lock()).left();
         let all = both.all([left])?;
@@ -121,6 +139,35 @@ pub(crate) fn agree_between(
         // Another thread of the provider may have taken its last ones.
         if id != NONE_LEFT {
             return id_of(id);
+        }
+    }
+}
+
+/// Whether a group has processes of another job than this process's.
+pub(crate) fn spans_jobs(engine: &Engine, group: &Group) -> bool {
+    group.world_ranks().iter().any(|number| *number >= engine.size())
+}
+
+/// The first id of a block that is free in all processes, which `all` exchanges a word of each with. Ids of a job's own
+/// are of no use here: each job gives out the same.
+///
+/// The highest of the first free blocks is free everywhere, unless another thread of a process takes part in another
+/// agreement meanwhile: then that process refuses, and all try again.
+fn agree_on_block(
+    engine: &Engine,
+    ids: &Guarded<ContextIds>,
+    mut all: impl FnMut(u64) -> Result<Vec<u64>>,
+) -> Result<u32> {
+    loop {
+        let own = ids.get(&engine.lock()).free_block();
+        let free = all(u64::from(own))?.into_iter().max().expect("a process at least");
+        let block = u32::try_from(free).map_err(|_| none_left())?;
+        let taken = ids.get_mut(&mut engine.lock()).take_block(block);
+        if all(u64::from(taken))?.into_iter().all(|taken| taken == 1) {
+            return Ok(ContextIds::first_of_block(block));
+        }
+        if block >= ContextIds::BLOCKS {
+            return Err(none_left());
         }
     }
 }
@@ -148,6 +195,10 @@ pub fn agree_in_group(
     tag: i32,
 ) -> Result<u32> {
     let tag = group_tag(tag);
+    if spans_jobs(engine, group) {
+        let exchange = Exchange::among_group(engine, parent, group, tag)?;
+        return agree_on_block(engine, ids, |own| Ok(exchange.all([own])?.concat()));
+    }
     loop {
         let left = ids.get(&engine.lock()).left();
         let all = Exchange::among_group(engine, parent, group, tag)?.all([left])?;

@@ -141,14 +141,19 @@ pub fn unregistered(spec: CommSpec, instruments: CommMeters) -> Comm {
 /// The contexts of a communicator whose context id is, or will be, `context`: one, or two of an intercommunicator.
 pub fn contexts_of(comm: &Comm, context: u32) -> Vec<ContextSpec> {
     let spec = |id, group: &Group, both_groups, instruments| {
-        let world_ranks = group.world_ranks().clone();
-        ContextSpec { id, rank: comm.rank, world_ranks, both_groups, session: comm.group().session(), instruments }
+        let (world_ranks, session) = (group.world_ranks().clone(), comm.group().session());
+        let mut pins = comm.group().pins().clone();
+        if let Some(remote) = comm.remote() {
+            pins.merge(remote.group().pins());
+        }
+        ContextSpec { id, rank: comm.rank, world_ranks, both_groups, session, pins, instruments }
     };
     match comm.remote() {
         None => vec![spec(context, comm.group(), None, comm.instruments())],
         Some(remote) => vec![
             spec(context, remote.group(), Some(remote.members().clone()), comm.instruments()),
-            spec(context + LOCAL_CONTEXT, comm.group(), None, comm.local().instruments()),
+            // The local group's own messages are of no use without the remote group.
+            spec(context + LOCAL_CONTEXT, comm.group(), Some(remote.members().clone()), comm.local().instruments()),
         ],
     }
 }

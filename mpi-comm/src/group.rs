@@ -1,8 +1,12 @@
-//! Groups: ordered sets of processes, by their rank in the job (MPI-5.0, 7.2.1).
+//! Groups: ordered sets of processes, by their number (MPI-5.0, 7.2.1).
+//!
+//! The number of a process of the own job is its world rank. Numbers of processes of other jobs are those of this process
+//! alone: messages carry their [`mpi_fabric::ProcessId`] instead.
 
 use std::sync::Arc;
 
 use mpi_core::Handle;
+use mpi_fabric::PeerPins;
 
 /// An ordered set of processes. Cheap to clone; immutable, so safe to use from any thread.
 #[derive(Debug, Clone)]
@@ -10,6 +14,8 @@ pub struct Group {
     world_ranks: Arc<[u32]>,
     /// The session that it is derived from (MPI-5.0, 11.3); comparisons ignore it.
     session: Option<Handle>,
+    /// Keeps members of other jobs connected, and identifies them; perhaps others as well. Comparisons ignore it.
+    pins: PeerPins,
 }
 
 impl PartialEq for Group {
@@ -34,7 +40,17 @@ pub enum GroupRelation {
 impl Group {
     /// The group of these processes; each must be named once.
     pub fn new(world_ranks: impl Into<Arc<[u32]>>) -> Group {
-        Group { world_ranks: world_ranks.into(), session: None }
+        Group { world_ranks: world_ranks.into(), session: None, pins: PeerPins::default() }
+    }
+
+    /// The same group, whose members of other jobs these pins keep connected.
+    pub(crate) fn pinned(self, pins: PeerPins) -> Group {
+        Group { pins, ..self }
+    }
+
+    /// What keeps its members of other jobs connected.
+    pub fn pins(&self) -> &PeerPins {
+        &self.pins
     }
 
     /// The group of the processes in the words of a message: [`Group::words`].
@@ -52,9 +68,18 @@ impl Group {
         Group { session: Some(session), ..self }
     }
 
-    /// The same group, derived from the session of the other one, if that has one.
-    pub(crate) fn derived_from(self, other: &Group) -> Group {
+    /// The same group, some of whose members come from the other one: derived from the other one's session if that has
+    /// one, and connected as long as that.
+    pub(crate) fn derived_from(mut self, other: &Group) -> Group {
+        self.pins.merge(&other.pins);
         Group { session: other.session.or(self.session), ..self }
+    }
+
+    /// The members with these ranks of this group, in this order.
+    #[must_use]
+    pub fn members(&self, ranks: impl IntoIterator<Item = u32>) -> Group {
+        let members = ranks.into_iter().map(|rank| self.world_ranks[rank as usize]);
+        Group::new(members.collect::<Vec<_>>()).derived_from(self)
     }
 
     /// The session whose process sets it was derived from, also through other groups and communicators; it may be

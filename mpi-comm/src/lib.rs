@@ -4,9 +4,10 @@
 //! - `comm`: the communicator: context, group, own rank, name, error handler.
 //! - `remote`: the other side of an intercommunicator.
 //! - `context`: context ids that no two communicators of a job ever share.
-//! - `connect`, `leaders`: a new intercommunicator of two groups. `merge`, `subsets`: communicators created from one.
+//! - `connect`, `leaders`: a new intercommunicator of two groups. `routes`: between processes of several jobs. `merge`, `subsets`: communicators created from one.
 //! - `create`: creating and freeing communicators. `split`: groups by color and key.
 //! - `exchange`: words of each process, received by all. `both_groups`: the same in two groups. `tags`: their tags.
+//! - `internal_meters`: instruments of internal communicators.
 //! - `context_agreement`: the context id of a new communicator.
 //! - `pending_ops`, `outcome`: several messages at once, and calls that continue after an error.
 //! - `set`: making groups out of groups.
@@ -26,25 +27,29 @@ mod create;
 mod edge_exchange;
 mod exchange;
 mod group;
+mod internal_meters;
 mod leaders;
 mod merge;
 mod outcome;
 mod pending_ops;
 mod remote;
+mod routes;
 mod set;
 mod split;
 mod subsets;
 mod tags;
 pub mod topology;
 
+pub use both_groups::WordExchange;
 pub use comm::{Channels, Comm, Comparison};
-pub use connect::{Connection, ExpectedRemote, PeerLeader, connect};
+pub use connect::{Connection, ExpectedRemote, PeerLeader, connect, connect_jobs};
 pub use context::ContextIds;
 pub use context_agreement::{Agreement, agree, agree_in_group, agree_on_context};
 pub use create::{CommSpec, RemoteSpec, contexts_of, register, unregister, unregistered};
 pub use edge_exchange::distribute;
 pub use exchange::Exchange;
 pub use group::{Group, GroupRelation};
+pub use internal_meters::InternalMeters;
 pub use leaders::{AgreedLeaders, RemoteSide, agree_on_leaders};
 pub use merge::merged;
 pub use outcome::Outcome;

@@ -32,7 +32,7 @@ impl Remote {
     }
 
     /// World ranks of both groups, in the same order in all processes: first the group whose process with rank 0 has
-    /// the lower world rank.
+    /// the lower world rank; of several jobs, the lower number of the job.
     #[inline]
     pub fn members(&self) -> &Arc<[u32]> {
         &self.members
@@ -45,9 +45,15 @@ impl Remote {
     }
 }
 
-/// Whether a group comes before another one, in both of them.
+/// Whether a group comes before another one, in both of them: by the identities of their first processes.
 fn is_first(one: &Group, other: &Group) -> bool {
-    one.world_ranks().first() < other.world_ranks().first()
+    let (first, of_other) = (one.world_ranks().first(), other.world_ranks().first());
+    let mut pins = one.pins().clone();
+    pins.merge(other.pins());
+    match pins.is_empty() {
+        true => first < of_other,
+        false => first.and_then(|number| pins.id_of(*number)) < of_other.and_then(|number| pins.id_of(*number)),
+    }
 }
 
 #[cfg(test)]

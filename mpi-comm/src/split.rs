@@ -13,7 +13,7 @@ use crate::remote::Remote;
 /// order of the parent; `words` has color and key of each rank of the parent. `None` for `MPI_UNDEFINED`.
 pub fn by_color(parent: &Comm, words: &[[i32; 2]]) -> Option<Group> {
     let own = words[parent.rank as usize][0];
-    (own != MPI_UNDEFINED).then(|| of_color(own, parent.group(), words).derived_from(parent.group()))
+    (own != MPI_UNDEFINED).then(|| of_color(own, parent.group(), words))
 }
 
 /// [`by_color`] in an intercommunicator: the groups of those with this process's color on both sides; `None` also if
@@ -30,7 +30,7 @@ fn of_color(color: i32, group: &Group, words: &[[i32; 2]]) -> Group {
     let mut sorted: Vec<(i32, u32)> = same.map(|([_, key], member)| (*key, *member)).collect();
     // Stable: equal keys stay in the order of the parent.
     sorted.sort_by_key(|(key, _)| *key);
-    Group::new(sorted.into_iter().map(|(_, member)| member).collect::<Vec<_>>())
+    Group::new(sorted.into_iter().map(|(_, member)| member).collect::<Vec<_>>()).derived_from(group)
 }
 
 #[cfg(test)]

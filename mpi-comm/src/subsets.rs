@@ -60,7 +60,7 @@ fn members(side: &Group, words: &[[i32; 2]]) -> Result<Group> {
     if found.len() != count || count != size as usize {
         return Err(different());
     }
-    Ok(Group::new(found))
+    Ok(Group::new(found).derived_from(side))
 }
 
 #[cold]

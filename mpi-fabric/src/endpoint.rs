@@ -7,9 +7,10 @@
 mod calibrate;
 mod copier;
 mod copy;
+mod foreign;
 mod open;
-mod peer;
-mod process;
+pub(crate) mod peer;
+pub(crate) mod process;
 mod segments;
 
 use std::cell::OnceCell;
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex};
 
 use mpi_errors::Result;
 
+use crate::bridge::Bridges;
 use crate::coll_room::RoomTable;
 use crate::copy_buffer::CopyBuffer;
 use crate::doorbell::Doorbell;
@@ -74,6 +76,10 @@ pub struct Endpoint {
     known: Box<[u64]>,
     /// The transport to peers that share no memory.
     network: Option<Box<dyn Transport>>,
+    /// The bridges to processes of other jobs, once there was one.
+    bridges: Option<Box<Bridges>>,
+    /// Whether there is a network or a bridge, which are to be polled.
+    beyond: bool,
     doorbell: Doorbell,
     recorder: Recorder,
     instruments: Arc<JobInstruments>,
@@ -85,7 +91,7 @@ pub struct Endpoint {
     /// The parts of this rank's room for collectives.
     room: Arc<Mutex<RoomTable>>,
     /// The word that peers read to find out whether they can copy; its address is in the block.
-    _probe: Box<u64>,
+    probe: Box<u64>,
 }
 
 /// Room for a record of one line in a peer's ring.
@@ -177,6 +183,9 @@ impl Endpoint {
 
     #[cold]
     fn push_after_making_room(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
+        if dest >= self.size {
+            return self.push_over_bridge(dest, &head, payload.len(), |room| room.copy_from_slice(payload));
+        }
         if let Some(network) = &mut self.network
             && self.outputs.get(dest as usize).is_none_or(|output| output.local.is_none())
         {
@@ -206,6 +215,9 @@ impl Endpoint {
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Full> {
         if !self.outputs.get(dest as usize).is_some_and(|output| output.ring.fits(len)) {
+            if dest >= self.size {
+                return self.push_over_bridge(dest, head, len, fill);
+            }
             if let Some(network) = &mut self.network
                 && self.outputs.get(dest as usize).is_none_or(|output| output.local.is_none())
             {
@@ -299,15 +311,18 @@ impl Endpoint {
         for input in &mut self.inputs {
             seen += input.poll(BATCH, sink)?;
         }
-        if let Some(network) = &mut self.network {
-            seen += network.poll(sink)?;
+        if self.beyond {
+            seen += self.poll_beyond(sink)?;
         }
         Ok(seen)
     }
 
-    /// The same for the ring of one sender, or for the network if it connects that sender. Not for hot paths.
+    /// The same for the ring of one sender, or for what connects that sender. Not for hot paths.
     pub fn poll_from<S: Sink>(&mut self, from: u32, sink: &mut S) -> Result<usize> {
         self.look_for_connections();
+        if from >= self.size {
+            return self.poll_beyond(sink);
+        }
         if let Some(network) = &mut self.network
             && self.outputs.get(from as usize).is_none_or(|output| output.local.is_none())
         {

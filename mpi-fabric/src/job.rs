@@ -63,6 +63,26 @@ impl Job {
         shared(&layout).map(|shared| Job::new(layout, options, shared)).map_err(refused)
     }
 
+    /// Makes a bridge: memory with the layout of a job memory for processes of several jobs. Its number is random, too.
+    /// # Errors
+    /// As [`Self::create`].
+    pub(crate) fn create_bridge(ranks: u32, ring_bytes: usize) -> Result<Job> {
+        let layout = layout_of(&JobOptions { ranks, ring_bytes: Some(ring_bytes), cores: 1 })?;
+        let blocks = (0..ranks).map(|rank| (layout.block_at(rank), layout::PAGE));
+        let reserved = [(0, layout::PAGE), layout.bells()].into_iter().chain(blocks);
+        let (fd, mapping) = Mapping::create(c"ferrum-bridge", layout.total_bytes(), reserved).map_err(|error| {
+            fault::memory("cannot make the memory that connects jobs", layout.total_bytes() as u64, &error)
+        })?;
+        let bridge = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: Some(fd) };
+        bridge.write_header(layout::BRIDGE_MAGIC, 1);
+        Ok(bridge)
+    }
+
+    /// Opens a bridge and checks its header. Errors: as [`Self::open`].
+    pub(crate) fn open_bridge(fd: BorrowedFd<'_>) -> Result<Job> {
+        Job::open_as(fd, layout::BRIDGE_MAGIC, "memory that connects jobs")
+    }
+
     /// The memory of a process without others. It does without an object to share where the system has none (an old
     /// kernel, a strict sandbox) or where the process's limit of file sizes is less.
     /// # Errors
@@ -89,12 +109,12 @@ impl Job {
     /// A job in zeroed memory.
     fn new(layout: Layout, options: &JobOptions, (fd, mapping): (Option<OwnedFd>, Mapping)) -> Job {
         let job = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd };
-        job.write_header(options.cores);
+        job.write_header(layout::MAGIC, options.cores);
         (0..options.ranks).for_each(|rank| job.recorder(rank).set_depth(recorder::DEPTH));
         job
     }
 
-    fn write_header(&self, cores: u32) {
+    fn write_header(&self, magic: u64, cores: u32) {
         let (words, layout) = (&self.mapping, &self.layout);
         let put = |at, value: usize| words.word(at).store(value as u64, Ordering::Relaxed);
         words.half(header::VERSION).store(layout::VERSION, Ordering::Relaxed);
@@ -108,7 +128,7 @@ impl Job {
         words.half(header::CORES).store(cores.max(1), Ordering::Relaxed);
         words.half(header::LAUNCHER_PID).store(std::process::id(), Ordering::Relaxed);
         // Release pairs with the Acquire in `open`.
-        words.word(header::MAGIC).store(layout::MAGIC, Ordering::Release);
+        words.word(header::MAGIC).store(magic, Ordering::Release);
     }
 
     /// Corrects the number of the job's cores (at least 1) and the process whose descendants the ranks are, for a
@@ -122,35 +142,26 @@ impl Job {
     /// # Errors
     /// `MPI_ERR_OTHER` with a sentence if it is not the memory of a job, or of another version.
     pub fn open(fd: BorrowedFd<'_>) -> Result<Job> {
-        let no_job = |why: &str| fault::foreign(format!("this is not the shared memory of a job: {why}"));
-        let mapping = Mapping::open(fd).map_err(|error| no_job(&error.to_string()))?;
-        if mapping.bytes() < layout::PAGE {
-            return Err(no_job(&format!("it has only {} bytes", mapping.bytes())));
-        }
-        let get = |at| mapping.word(at).load(Ordering::Relaxed);
-        // Acquire pairs with the Release in `write_header`.
-        if mapping.word(header::MAGIC).load(Ordering::Acquire) != layout::MAGIC {
-            return Err(no_job("it does not begin with the job memory's magic number"));
-        }
-        let version = mapping.half(header::VERSION).load(Ordering::Relaxed);
-        if version != layout::VERSION {
-            return Err(no_job(&format!(
-                "its format is version {version}, this library's is {}; mpiexec and the library must be of one release",
-                layout::VERSION
-            )));
-        }
-        let ranks = mapping.half(header::RANKS).load(Ordering::Relaxed);
-        let layout = usize::try_from(get(header::RING_BYTES)).ok().and_then(|bytes| Layout::new(ranks, bytes));
-        let layout = layout.ok_or_else(|| no_job("its header has an impossible number of ranks or ring length"))?;
-        let found = [header::TOTAL_BYTES, header::BLOCKS_AT, header::BLOCK_BYTES, header::RINGS_AT].map(get);
-        let due = [layout.total_bytes(), layout.block_at(0), block::BYTES, layout.rings_at()].map(|n| n as u64);
-        if found != due || mapping.bytes() != layout.total_bytes() {
-            return Err(no_job("its header contradicts itself"));
+        Job::open_as(fd, layout::MAGIC, "the shared memory of a job")
+    }
+
+    fn open_as(fd: BorrowedFd<'_>, magic: u64, what: &str) -> Result<Job> {
+        let refused = |error: io::Error| fault::foreign(format!("this is not {what}: {error}"));
+        let mapping = Mapping::open(fd).map_err(refused)?;
+        let layout = checked_layout(&mapping, magic, what)?;
+        if mapping.bytes() != layout.total_bytes() {
+            return Err(fault::foreign(format!("this is not {what}: its header contradicts itself")));
         }
         Ok(Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: None })
     }
 
-    /// The object that the ranks inherit; `None` if the memory is private to this process, or was opened.
+    /// Keeps the object open for other jobs that map this process's bell.
+    pub(crate) fn keep(&mut self, fd: OwnedFd) {
+        self.fd = Some(fd);
+    }
+
+    /// The object, open: for the ranks to inherit, and for processes of other jobs to open. `None` if the memory is private
+    /// to this process, or was opened for reading only.
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.fd.as_ref().map(AsFd::as_fd)
     }
@@ -233,6 +244,37 @@ impl Job {
     }
 }
 
+/// The layout that the header of a mapped object describes. Its length beyond the header is not compared.
+/// # Errors
+/// `MPI_ERR_OTHER` with a sentence if it is no such object, or of another version.
+pub(crate) fn checked_layout(mapping: &Mapping, magic: u64, what: &str) -> Result<Layout> {
+    let refused = |why: &str| fault::foreign(format!("this is not {what}: {why}"));
+    if mapping.bytes() < layout::PAGE {
+        return Err(refused(&format!("it has only {} bytes", mapping.bytes())));
+    }
+    let get = |at| mapping.word(at).load(Ordering::Relaxed);
+    // Acquire pairs with the Release in `write_header`.
+    if mapping.word(header::MAGIC).load(Ordering::Acquire) != magic {
+        return Err(refused("it does not begin with the magic number"));
+    }
+    let version = mapping.half(header::VERSION).load(Ordering::Relaxed);
+    if version != layout::VERSION {
+        return Err(refused(&format!(
+            "its format is version {version}, this library's is {}; mpiexec and the library must be of one release",
+            layout::VERSION
+        )));
+    }
+    let ranks = mapping.half(header::RANKS).load(Ordering::Relaxed);
+    let layout = usize::try_from(get(header::RING_BYTES)).ok().and_then(|bytes| Layout::new(ranks, bytes));
+    let layout = layout.ok_or_else(|| refused("its header has an impossible number of ranks or ring length"))?;
+    let found = [header::TOTAL_BYTES, header::BLOCKS_AT, header::BLOCK_BYTES, header::RINGS_AT].map(get);
+    let due = [layout.total_bytes(), layout.block_at(0), block::BYTES, layout.rings_at()].map(|n| n as u64);
+    if found != due {
+        return Err(refused("its header contradicts itself"));
+    }
+    Ok(layout)
+}
+
 fn layout_of(options: &JobOptions) -> Result<Layout> {
     let ring_bytes = options.ring_bytes.unwrap_or_else(|| Layout::default_ring_bytes(options.ranks));
     Layout::new(options.ranks, ring_bytes).ok_or_else(|| {
@@ -254,7 +296,7 @@ fn shared(layout: &Layout) -> io::Result<(Option<OwnedFd>, Mapping)> {
     let in_block = |rank| block::RESERVED.map(|(at, len)| (layout.block_at(rank) + at, len));
     let blocks = (0..layout.ranks()).flat_map(in_block);
     let reserved = [(0, layout::PAGE), layout.bells()].into_iter().chain(blocks);
-    Mapping::create(layout.total_bytes(), reserved).map(|(fd, mapping)| (Some(fd), mapping))
+    Mapping::create(c"ferrum-job", layout.total_bytes(), reserved).map(|(fd, mapping)| (Some(fd), mapping))
 }
 
 /// Zeroed memory of this process alone.

@@ -6,6 +6,8 @@
 
 /// First word of the job memory: "FERRUMJB" in memory order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
+/// First word of a bridge (`crate::bridge`): "FERRUMBR" in memory order.
+pub const BRIDGE_MAGIC: u64 = u64::from_le_bytes(*b"FERRUMBR");
 /// Version of the format; readers of another version refuse it.
 pub const VERSION: u32 = 7;
 /// Most ranks of one job.
@@ -97,6 +99,16 @@ pub mod block {
     pub const PROBE_VALUE: usize = 0x10;
     /// u32: 1 once the rank's endpoint was dropped.
     pub const ENDED: usize = 0x18;
+    /// In a bridge, u64: number of the job of the process.
+    pub const MEMBER_JOB: usize = 0x20;
+    /// In a bridge, u32: world rank of the process in its job.
+    pub const MEMBER_RANK: usize = 0x28;
+    /// In a bridge, u32: its place in its job memory, where its bell is.
+    pub const MEMBER_PLACE: usize = 0x2c;
+    /// In a bridge, u32: the descriptor under which it has its job memory open.
+    pub const MEMBER_FD: usize = 0x30;
+    /// In a bridge, 16 x u64: bit `p` is set if it had a route to the process with place `p` before.
+    pub const MEMBER_ROUTES: usize = 0x40;
     /// The instruments.
     pub const INSTRUMENTS: usize = 0x1000;
     /// Length of the instruments in bytes.

@@ -13,6 +13,7 @@
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
 //!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too;
 //!   `shared_objects`: a table of it.
+//! - [`BridgeKey`], [`PeerPins`]: processes of other jobs, reached by bridges (`bridge`).
 //! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
@@ -31,6 +32,8 @@ pub mod recorder;
 pub mod ring;
 mod sync;
 
+#[cfg(not(loom))]
+mod bridge;
 #[cfg(not(loom))]
 pub mod calibration;
 #[cfg(not(loom))]
@@ -89,6 +92,7 @@ pub mod doorbell;
 
 #[cfg(not(loom))]
 pub use {
+    bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
     channel::{Awaited, Channel, IN_LINE, Place, Publication, Published, RoomWord},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
     endpoint::{Attachment, Copier, Endpoint, HostShare},

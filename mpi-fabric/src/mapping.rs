@@ -3,9 +3,11 @@
 //! Invariant: `base..base + bytes` stays mapped while the value exists, and its first bytes for ever once
 //! [`Mapping::keep`] was called; every access is checked against `bytes` here or by the layout it was made from.
 
-use std::fs::File;
+use std::ffi::CStr;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -28,11 +30,12 @@ impl Mapping {
     /// rest when touched. Without memfd (an old kernel, a strict sandbox), and beyond the
     /// process's limit of file sizes, it is an error.
     pub(crate) fn create(
+        name: &CStr,
         bytes: usize,
         reserved: impl Iterator<Item = (usize, usize)>,
     ) -> io::Result<(OwnedFd, Mapping)> {
         // SAFETY: the name is a C string; a descriptor comes back or -1.
-        let fd = unsafe { libc::memfd_create(c"ferrum-job".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+        let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -56,26 +59,41 @@ impl Mapping {
         // SAFETY: as above. No process can shrink the memory under the others; best effort, nothing else depends on it.
         unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL) };
         let fd = OwnedFd::from(file);
-        let mapping = Mapping::map(Some(fd.as_raw_fd()), bytes)?;
+        let mapping = Mapping::map(Some(fd.as_raw_fd()), 0, bytes)?;
         Ok((fd, mapping))
     }
 
     /// Zeroed memory of this process alone (and of its children).
     pub(crate) fn private(bytes: usize) -> io::Result<Mapping> {
-        Mapping::map(None, bytes)
+        Mapping::map(None, 0, bytes)
     }
 
     /// All of an existing object.
     pub(crate) fn open(fd: BorrowedFd<'_>) -> io::Result<Mapping> {
         let bytes = file_bytes(fd)?;
-        Mapping::map(Some(fd.as_raw_fd()), bytes)
+        Mapping::map(Some(fd.as_raw_fd()), 0, bytes)
     }
 
-    fn map(fd: Option<i32>, bytes: usize) -> io::Result<Mapping> {
+    /// Part of an existing object, in whole pages. Errors: also if the object ends before.
+    pub(crate) fn open_part(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<Mapping> {
+        if file_bytes(fd)? < at + bytes {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the object is too short"));
+        }
+        Mapping::map(Some(fd.as_raw_fd()), at, bytes)
+    }
+
+    fn map(fd: Option<i32>, at: usize, bytes: usize) -> io::Result<Mapping> {
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | if fd.is_none() { libc::MAP_ANONYMOUS } else { 0 };
         // SAFETY: a new mapping at an address the kernel picks.
         let base = unsafe {
-            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, fd.unwrap_or(-1), 0)
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags,
+                fd.unwrap_or(-1),
+                at as libc::off_t,
+            )
         };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -125,6 +143,19 @@ impl Drop for Mapping {
             // memory with a longer lifetime is in the part that is kept.
             unsafe { libc::munmap(self.base.as_ptr().add(kept).cast(), self.bytes - kept) };
         }
+    }
+}
+
+/// Opens the object that a process has under a descriptor, if nobody can make it shorter.
+pub(crate) fn open_sealed(pid: u32, descriptor: i32) -> io::Result<File> {
+    let path = format!("/proc/{pid}/fd/{descriptor}");
+    // Without waiting, whatever kind of file it is.
+    let file: File = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    // SAFETY: a plain system call on our descriptor.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    match seals >= 0 && seals & libc::F_SEAL_SHRINK != 0 {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is another object")),
     }
 }
 

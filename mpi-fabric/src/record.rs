@@ -38,6 +38,9 @@ pub struct Full;
 pub trait Sink {
     /// One record from rank `from`. `payload` is a view of shared memory, valid during the call.
     fn record(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>);
+
+    /// A process of another job, by its number, has ended. Reported again while the process is pinned.
+    fn lost(&mut self, _number: u32) {}
 }
 
 /// Bit that is set in the first word of every record, so that it is never 0.

@@ -7,10 +7,8 @@
 //! memory is a page with the lock and a word that identifies the object.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -18,7 +16,7 @@ use mpi_errors::Result;
 
 use crate::fault;
 use crate::layout::PAGE;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, open_sealed};
 use crate::os::sched_yield;
 use crate::shared_objects;
 
@@ -46,7 +44,7 @@ impl SharedMemory {
             return Err(refused(io::Error::from_raw_os_error(libc::ENOMEM)));
         }
         let (descriptor, mapping) =
-            Mapping::create(PAGE + bytes as usize, std::iter::once((0, PAGE))).map_err(refused)?;
+            Mapping::create(c"ferrum-job", PAGE + bytes as usize, std::iter::once((0, PAGE))).map_err(refused)?;
         // Relaxed: processes that open it get the number of the descriptor afterwards, in a message.
         mapping.word(NAME).store(name, Ordering::Relaxed);
         mapping.word(NUMBER).store(shared_objects::new_number(), Ordering::Relaxed);
@@ -56,13 +54,8 @@ impl SharedMemory {
     /// The memory of `bytes` bytes that process `pid` has under a descriptor. Errors: it is not there, may not be
     /// opened, or is not the object.
     pub fn open(pid: u32, descriptor: i32, bytes: u64, name: u64) -> io::Result<SharedMemory> {
-        let path = format!("/proc/{pid}/fd/{descriptor}");
-        // Without waiting, whatever kind of file it is.
-        let file: File = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-        // SAFETY: a plain system call on our descriptor.
-        let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
-        let sealed = seals >= 0 && seals & libc::F_SEAL_SHRINK != 0;
-        if !sealed || file.metadata()?.len() != PAGE as u64 + bytes {
+        let file = open_sealed(pid, descriptor)?;
+        if file.metadata()?.len() != PAGE as u64 + bytes {
             return Err(other_object());
         }
         let mapping = Mapping::open(file.as_fd())?;

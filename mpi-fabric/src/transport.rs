@@ -21,10 +21,12 @@ pub enum Way {
     SharedMemory,
     /// The endpoint's transport.
     Network,
+    /// A bridge to another job of the host (`bridge`).
+    Bridge,
 }
 
 /// Identifies a process permanently: a rank is not reused in its job, nor a job's number on its hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessId {
     /// Number of the job, never 0.
     pub job: u64,

@@ -66,7 +66,11 @@ impl File {
             let rule = format!("representation or etype's extent are not the same in rank 0 and rank {rank}");
             return Err(self.refusal(MPI_ERR_NOT_SAME, rule));
         }
-        self.replace_view(if self.amode.is_sequential() { self.with_current_position(view, all[0].numbers[2])? } else { view });
+        self.replace_view(if self.amode.is_sequential() {
+            self.with_current_position(view, all[0].numbers[2])?
+        } else {
+            view
+        });
         Ok(())
     }
 

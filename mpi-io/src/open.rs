@@ -14,11 +14,11 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mpi_comm::{Comm, CommSpec, ContextIds, agree, register, unregister};
+use mpi_comm::{Comm, CommSpec, ContextIds, InternalMeters, agree, register, unregister};
 use mpi_core::abi::{MPI_ERR_BAD_FILE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Guarded, Handle, Info};
 use mpi_errors::{Error, Result};
-use mpi_p2p::{CommMeters, Engine};
+use mpi_p2p::Engine;
 use mpi_t::InstrumentMemory;
 
 use crate::amode::AccessMode;
@@ -36,7 +36,7 @@ use crate::report::{Report, by_first, exchange, first_fault};
 pub struct Io {
     engine: Arc<Engine>,
     /// The instruments of the communicators of all files; tools do not see them.
-    messages: CommMeters,
+    messages: InternalMeters,
     representations: Arc<Representations>,
 }
 
@@ -96,7 +96,7 @@ fn path_of(name: OsString) -> Result<(PathBuf, String)> {
 impl Io {
     /// The files of the process with this engine.
     pub fn new(engine: Arc<Engine>) -> Io {
-        Io { messages: CommMeters::detached(engine.size()), engine, representations: Arc::default() }
+        Io { messages: InternalMeters::default(), engine, representations: Arc::default() }
     }
 
     /// `MPI_Register_datarep`. Errors: `MPI_ERR_ARG` for an empty name and one that is too long, `MPI_ERR_DUP_DATAREP`
@@ -131,7 +131,8 @@ impl Io {
         let agreed = agree(&self.engine, parent, ids, own)?;
         let request = accepted(request, &agreed.words)?;
         let spec = CommSpec { errhandler: Handle(MPI_ERRORS_RETURN), ..CommSpec::duplicate(parent, agreed.context) };
-        let comm = register(&self.engine, &mut self.engine.lock(), spec, self.messages);
+        let messages = self.messages.of(parent.size().max(self.engine.size()));
+        let comm = register(&self.engine, &mut self.engine.lock(), spec, messages);
         let opened = match self.open_everywhere(&comm, &request) {
             Ok(opened) => opened,
             Err(error) => {

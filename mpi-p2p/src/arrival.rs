@@ -220,6 +220,10 @@ impl Sink for Core {
         }
         self.record_slowly(from, head, payload)
     }
+
+    fn lost(&mut self, number: u32) {
+        self.peer_lost(number);
+    }
 }
 
 /// Counts an unexpected message with data of this many bytes. Returns the time if a handle watches it, else 0.

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use mpi_core::Handle;
 use mpi_core::abi::MPI_ERR_COMM;
 use mpi_errors::Error;
+use mpi_fabric::PeerPins;
 
 use crate::freed_ids::FreedIds;
 use crate::id_table::IdTable;
@@ -21,6 +22,13 @@ use crate::posted::Room;
 
 /// The context id of a communicator that has none yet; no communicator ever gets it, because ids end far below.
 pub const PENDING_CONTEXT: u32 = u32::MAX - 1;
+
+/// Context ids from here on are of communicators of processes of several jobs. They come in blocks: a block belongs to one
+/// communicator and its duplicates, and is given out in all of its processes at once.
+pub const SHARED_IDS: u32 = 1 << 31;
+/// Distance between two blocks. A communicator of two groups uses two adjacent ids, so a block has a quarter as many
+/// communicators.
+pub const BLOCK_OF_IDS: u32 = 1 << 10;
 
 /// The facts of a new communicator.
 #[derive(Debug, Clone)]
@@ -37,6 +45,8 @@ pub struct ContextSpec {
     pub both_groups: Option<Arc<[u32]>>,
     /// The session that the communicator is derived from, whose buffer its buffered sends use.
     pub session: Option<Handle>,
+    /// Keeps its processes of other jobs connected.
+    pub pins: PeerPins,
     /// The communicator's instruments, with a row at least for each of its processes.
     pub instruments: CommMeters,
 }
@@ -219,7 +229,12 @@ impl Contexts {
 
     fn remove(&mut self, id: u32) -> Option<Box<Context>> {
         let removed = self.table.remove(id)?;
-        self.freed.insert(id);
+        match id >= SHARED_IDS && id.is_multiple_of(BLOCK_OF_IDS) && removed.duplicates == 0 {
+            // Nothing else uses ids of its block, so that the freed ids of a process that connects again and again are
+            // one range.
+            true => self.freed.insert_range(id, id + (BLOCK_OF_IDS - 2)),
+            false => self.freed.insert(id),
+        }
         Some(removed)
     }
 }
@@ -239,7 +254,15 @@ mod tests {
 
     fn spec(id: u32) -> ContextSpec {
         let instruments = CommMeters::detached(1);
-        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), both_groups: None, session: None, instruments }
+        ContextSpec {
+            id,
+            rank: 0,
+            world_ranks: Arc::from([0]),
+            both_groups: None,
+            session: None,
+            pins: Default::default(),
+            instruments,
+        }
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(crate) struct State {
 }
 
 pub(crate) struct Core {
+    /// Ranks in the job; processes with other numbers are of other jobs.
+    pub size: u32,
     pub contexts: Contexts,
     pub requests: Table<Request>,
     /// Requests of operations that were complete when they were started.
@@ -110,6 +112,9 @@ pub(crate) struct Core {
     pub background: Background,
     /// The lock of all this: whether other threads may wait for it.
     pub lock: Arc<ProcessLock>,
+    /// Processes of other jobs that have ended; whether the endpoint has just reported one.
+    pub lost: Vec<u32>,
+    pub lost_reported: bool,
     /// The first protocol error in what another process sent.
     pub fault: Option<Error>,
 }
@@ -163,6 +168,7 @@ struct Early {
 
 impl Core {
     pub fn new(
+        size: u32,
         doorbell: Doorbell,
         lock: Arc<ProcessLock>,
         instruments: &'static EngineInstruments,
@@ -172,6 +178,7 @@ impl Core {
     ) -> Core {
         instruments.slots_free.raise(u64::from(SLOTS));
         Core {
+            size,
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
             at_once: Table::new(Kind::AtOnce),
@@ -210,6 +217,8 @@ impl Core {
             background: Background::default(),
             waiters: Waiters::new(doorbell),
             lock,
+            lost: Vec::new(),
+            lost_reported: false,
             fault: None,
         }
     }

@@ -101,7 +101,8 @@ impl Engine {
         let partition_metrics = PartitionMetrics::new(memory);
         let pipelined_limit = PipelinedLimit::new(memory);
         let calibration = pipelined_limit.instruments;
-        let core = Core::new(doorbell.clone(), lock.clone(), instruments, settings, partition_metrics, pipelined_limit);
+        let core =
+            Core::new(size, doorbell.clone(), lock.clone(), instruments, settings, partition_metrics, pipelined_limit);
         let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;
@@ -184,7 +185,8 @@ impl Engine {
 
     /// Removes a communicator and the messages that were not received. Operations under way complete first.
     pub fn remove_context(&self, guard: &mut Guard<'_>, id: u32) {
-        let core = &mut self.state.get_mut(guard).core;
+        let state = self.state.get_mut(guard);
+        let core = &mut state.core;
         if let Some(context) = core.contexts.get_mut(id) {
             context.room.end(&mut core.posting);
         }
@@ -192,6 +194,7 @@ impl Engine {
         core.partitions.remove_context(id);
         core.buffered.detach(BufferOwner::Comm(id));
         core.drop_unclaimed_ids(id);
+        state.release_peers();
     }
 
     /// A request of an operation that was over when it was started, with this status. Errors: `MPI_ERR_INTERN` when

@@ -29,6 +29,17 @@ impl FreedIds {
         }
     }
 
+    /// Adds the even ids from `first` to `last`.
+    pub fn insert_range(&mut self, first: u32, last: u32) {
+        let (mut start, mut end) = (first >> 1, (last >> 1) + 1);
+        // Those that overlap or touch it become part of it.
+        while let Some((&from, &to)) = self.0.range(..=end).next_back().filter(|(_, to)| **to >= start) {
+            self.0.remove(&from);
+            (start, end) = (start.min(from), end.max(to));
+        }
+        self.0.insert(start, end);
+    }
+
     /// Takes an id out again.
     pub fn remove(&mut self, id: u32) {
         let id = id >> 1;
@@ -61,7 +72,15 @@ mod tests {
         let (mut peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
         let engine = Engine::new(own, Arc::new(ProcessLock::new(false)), &HeapMemory);
         let (instruments, world_ranks) = (CommMeters::detached(2), Arc::from([0, 1]));
-        let spec = ContextSpec { id: 2, rank: 0, world_ranks, both_groups: None, session: None, instruments };
+        let spec = ContextSpec {
+            id: 2,
+            rank: 0,
+            world_ranks,
+            both_groups: None,
+            session: None,
+            pins: Default::default(),
+            instruments,
+        };
         let mut arrives = |context, kind| {
             let head = RecordHead { kind, flags: 0, context, tag: 5, a: 1, b: 77 };
             peer.push(0, &head, &[0; 24]).expect("room");
@@ -83,17 +102,22 @@ mod tests {
         for _ in 0..5000 {
             word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let id = (word >> 20) % 128 * 2;
-            match word >> 31 {
-                0 => {
+            match word >> 30 {
+                0 | 1 => {
                     freed.insert(id);
                     model.insert(id);
+                }
+                2 if word & 64 != 0 => {
+                    let last = id + (word >> 8) % 8 * 2;
+                    freed.insert_range(id, last);
+                    model.extend((id..=last).step_by(2));
                 }
                 _ => {
                     freed.remove(id);
                     model.remove(&id);
                 }
             }
-            assert!((0..300).all(|id| freed.contains(id) == model.contains(&(id & !1))));
+            assert!((0..320).all(|id| freed.contains(id) == model.contains(&(id & !1))));
             let ranges = model.iter().filter(|id| **id == 0 || !model.contains(&(**id - 2))).count();
             assert_eq!(freed.0.len(), ranges);
         }

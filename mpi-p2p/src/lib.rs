@@ -11,6 +11,7 @@
 //! - `awaited`, `waiters`, `wait_record`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
 //! - `collective_request`: requests of operations that `mpi-coll` carries out.
+//! - `foreign`: processes of other jobs.
 //! - `room_word`, `room_waits`: waiting for what other processes publish in shared memory.
 //! - `pairs`, `pair_parts`: a send and a receive under one request.
 //! - `push`, `send`, `buffered_send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`,
@@ -56,6 +57,7 @@ mod direct_receive;
 mod disconnect;
 mod engine;
 mod events;
+mod foreign;
 mod freed_ids;
 mod generalized;
 mod get_status;
@@ -114,7 +116,7 @@ mod waiting;
 mod wire;
 
 pub use buffered::{Attached, BufferOwner};
-pub use context::{ContextSpec, PENDING_CONTEXT};
+pub use context::{BLOCK_OF_IDS, ContextSpec, PENDING_CONTEXT, SHARED_IDS};
 pub use cvars::{AUTOMATIC, CommSettings, EngineSettings};
 pub use engine::{Engine, Service, ServiceMessage};
 pub use events::{MessageEvents, WaitEvents};

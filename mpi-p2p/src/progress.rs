@@ -25,6 +25,9 @@ impl State {
         }
         let before = core.pending();
         let completions = core.completions;
+        if core.lost_reported {
+            core.fail_lost(endpoint);
+        }
         if !core.copy_requests.is_empty() {
             core.begin_requested_copies(endpoint);
         }
@@ -68,7 +71,7 @@ impl Core {
             | self.partitions.pending.len()
             | self.services.wait_for_call()
             | self.room_waits.len()
-            | usize::from(self.fault.is_some())
+            | usize::from(self.fault.is_some() | self.lost_reported)
             != 0
     }
 

@@ -243,10 +243,14 @@ impl State {
         let Some(context) = self.core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
         let unexpected = &mut context.sides[(context_id & 1) as usize].unexpected;
         let limit = self.core.settings.list_limit();
-        Ok(unexpected.find(Key { source, tag }, limit).0.map(|slot| {
+        let found = unexpected.find(Key { source, tag }, limit).0.map(|slot| {
             let (key, message) = unexpected.get(slot);
             Status::new(key.source, key.tag, message.bytes)
-        }))
+        });
+        if found.is_none() {
+            self.core.check_source(&self.endpoint, context_id, source)?;
+        }
+        Ok(found)
     }
 
     /// Removes a message from its queue for one particular later receive (MPI-4.1, 3.8.2).
@@ -258,7 +262,10 @@ impl State {
         let Some(context) = core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
         let (limit, unexpected) =
             (core.settings.list_limit(), &mut context.sides[(context_id & 1) as usize].unexpected);
-        let (Some(slot), _) = unexpected.find(Key { source, tag }, limit) else { return Ok(None) };
+        let (Some(slot), _) = unexpected.find(Key { source, tag }, limit) else {
+            core.check_source(&self.endpoint, context_id, source)?;
+            return Ok(None);
+        };
         let stamp = unexpected.stamp(slot);
         let (key, message) = core.take_unexpected(context_id, slot);
         let status = Status::new(key.source, key.tag, message.bytes);

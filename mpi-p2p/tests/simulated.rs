@@ -40,6 +40,7 @@ fn simulate<T: Send>(topology: &Topology, body: impl Fn(&Rank) -> T + Sync) -> O
             world_ranks: world.clone(),
             both_groups: None,
             session: None,
+            pins: Default::default(),
             instruments: CommMeters::detached(size),
         };
         engine.add_context(&mut engine.lock(), spec);

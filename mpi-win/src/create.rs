@@ -44,7 +44,8 @@ impl OneSided {
         let (size, unit) = self.check(&what)?;
         let context = agree_on_context(&self.engine, parent, ids)?;
         let spec = CommSpec { errhandler: Handle(MPI_ERRORS_ARE_FATAL), ..CommSpec::duplicate(parent, context) };
-        let comm = register(&self.engine, &mut self.engine.lock(), spec, self.internal_meters);
+        let internal_meters = self.internal_meters.of(parent.size().max(self.engine.size()));
+        let comm = register(&self.engine, &mut self.engine.lock(), spec, internal_meters);
         // SAFETY: the caller passes the program's promise on.
         let Obtained { exposed, own, peers, registration } =
             match unsafe { self.obtain(&comm, &what, size, unit, room) } {

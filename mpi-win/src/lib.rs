@@ -67,7 +67,8 @@ mod wire;
 use std::sync::Arc;
 
 use mpi_coll::Collectives;
-use mpi_p2p::{CommMeters, Engine};
+use mpi_comm::InternalMeters;
+use mpi_p2p::Engine;
 
 pub use borrowed::EpochAccess;
 pub use exposure::{Exposure, Flavor};
@@ -88,13 +89,13 @@ pub struct OneSided {
     coll: Collectives,
     settings: &'static WinSettings,
     /// Messages of windows are not the program's: all windows share a block that tools do not see.
-    internal_meters: CommMeters,
+    internal_meters: InternalMeters,
 }
 
 impl OneSided {
     /// The one-sided calls over an engine and its collectives.
     pub fn new(engine: Arc<Engine>, coll: Collectives) -> OneSided {
-        OneSided { internal_meters: CommMeters::detached(engine.size()), engine, coll, settings: WinSettings::new() }
+        OneSided { internal_meters: InternalMeters::default(), engine, coll, settings: WinSettings::new() }
     }
 
     /// Control variables of one-sided communication.

@@ -12,8 +12,8 @@ MODULE mpi
   INTEGER, PARAMETER :: MPI_SOURCE = 1
   INTEGER, PARAMETER :: MPI_TAG = 2
   INTEGER, PARAMETER :: MPI_ERROR = 3
-  INTEGER, PARAMETER :: MPI_VERSION = 3
-  INTEGER, PARAMETER :: MPI_SUBVERSION = 1
+  INTEGER, PARAMETER :: MPI_VERSION = 5
+  INTEGER, PARAMETER :: MPI_SUBVERSION = 0
   INTEGER, PARAMETER :: MPI_ABI_VERSION = 1
   INTEGER, PARAMETER :: MPI_ABI_SUBVERSION = 0
   INTEGER, PARAMETER :: MPI_OP_NULL = 32
@@ -1321,6 +1321,38 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_CARTDIM_GET
 
+    SUBROUTINE MPI_CLOSE_PORT(port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_CLOSE_PORT
+
+    SUBROUTINE PMPI_CLOSE_PORT(port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_CLOSE_PORT
+
+    SUBROUTINE MPI_COMM_ACCEPT(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: newcomm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_ACCEPT
+
+    SUBROUTINE PMPI_COMM_ACCEPT(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: newcomm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_ACCEPT
+
     SUBROUTINE MPI_COMM_ATTACH_BUFFER(comm, buffer, size, ierror)
       IMPORT
       INTEGER :: comm
@@ -1368,6 +1400,26 @@ MODULE mpi
       INTEGER :: result
       INTEGER :: ierror
     END SUBROUTINE PMPI_COMM_COMPARE
+
+    SUBROUTINE MPI_COMM_CONNECT(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: newcomm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_CONNECT
+
+    SUBROUTINE PMPI_COMM_CONNECT(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: newcomm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_CONNECT
 
     SUBROUTINE MPI_COMM_CREATE(comm, group, newcomm, ierror)
       IMPORT
@@ -1627,6 +1679,18 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_COMM_GET_NAME
 
+    SUBROUTINE MPI_COMM_GET_PARENT(parent, ierror)
+      IMPORT
+      INTEGER :: parent
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_GET_PARENT
+
+    SUBROUTINE PMPI_COMM_GET_PARENT(parent, ierror)
+      IMPORT
+      INTEGER :: parent
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_GET_PARENT
+
     SUBROUTINE MPI_COMM_GROUP(comm, group, ierror)
       IMPORT
       INTEGER :: comm
@@ -1688,6 +1752,20 @@ MODULE mpi
       INTEGER :: request
       INTEGER :: ierror
     END SUBROUTINE PMPI_COMM_IFLUSH_BUFFER
+
+    SUBROUTINE MPI_COMM_JOIN(fd, intercomm, ierror)
+      IMPORT
+      INTEGER :: fd
+      INTEGER :: intercomm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_JOIN
+
+    SUBROUTINE PMPI_COMM_JOIN(fd, intercomm, ierror)
+      IMPORT
+      INTEGER :: fd
+      INTEGER :: intercomm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_JOIN
 
     SUBROUTINE MPI_COMM_RANK(comm, rank, ierror)
       IMPORT
@@ -1802,6 +1880,64 @@ MODULE mpi
       INTEGER :: size
       INTEGER :: ierror
     END SUBROUTINE PMPI_COMM_SIZE
+
+    SUBROUTINE MPI_COMM_SPAWN(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: command
+      CHARACTER(LEN=*) :: argv(*)
+      INTEGER :: maxprocs
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_SPAWN
+
+    SUBROUTINE PMPI_COMM_SPAWN(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: command
+      CHARACTER(LEN=*) :: argv(*)
+      INTEGER :: maxprocs
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_SPAWN
+
+    SUBROUTINE MPI_COMM_SPAWN_MULTIPLE(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+      IMPORT
+      INTEGER :: count
+      CHARACTER(LEN=*) :: array_of_commands(*)
+      CHARACTER(LEN=*) :: array_of_argv(count,*)
+      INTEGER :: array_of_maxprocs(*)
+      INTEGER :: array_of_info(*)
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_SPAWN_MULTIPLE
+
+    SUBROUTINE PMPI_COMM_SPAWN_MULTIPLE(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+      IMPORT
+      INTEGER :: count
+      CHARACTER(LEN=*) :: array_of_commands(*)
+      CHARACTER(LEN=*) :: array_of_argv(count,*)
+      INTEGER :: array_of_maxprocs(*)
+      INTEGER :: array_of_info(*)
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_SPAWN_MULTIPLE
 
     SUBROUTINE MPI_COMM_SPLIT(comm, color, key, newcomm, ierror)
       IMPORT
@@ -5708,6 +5844,20 @@ MODULE mpi
       INTEGER :: op
       INTEGER :: ierror
     END SUBROUTINE PMPI_OP_FREE
+
+    SUBROUTINE MPI_OPEN_PORT(info, port_name, ierror)
+      IMPORT
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_OPEN_PORT
+
+    SUBROUTINE PMPI_OPEN_PORT(info, port_name, ierror)
+      IMPORT
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_OPEN_PORT
 
     SUBROUTINE MPI_PACK(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror)
       IMPORT

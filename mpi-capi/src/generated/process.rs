@@ -20,6 +20,57 @@ pub unsafe extern "C" fn PMPI_Abort(comm: usize, errorcode: c_int) -> c_int {
     })
 }
 
+/// `MPI_Close_port`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Close_port(port_name: *const c_char) -> c_int {
+    entry::running(functions::MPI_CLOSE_PORT, None, |cx| {
+        let port_name = check::text("port_name", port_name)?;
+
+        let record = cx.enter(functions::MPI_CLOSE_PORT, -1, 0, 0);
+        record.end(imp::connect::close_port(cx, port_name))
+    })
+}
+
+/// `MPI_Comm_accept`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_accept(
+    port_name: *const c_char,
+    info: usize,
+    root: c_int,
+    comm: usize,
+    newcomm: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_COMM_ACCEPT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_ACCEPT, root as i32, 0, 0);
+        record.end(imp::connect::comm_accept(cx, port_name, info, root, comm, newcomm))
+    })
+}
+
+/// `MPI_Comm_connect`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_connect(
+    port_name: *const c_char,
+    info: usize,
+    root: c_int,
+    comm: usize,
+    newcomm: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_COMM_CONNECT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_CONNECT, root as i32, 0, 0);
+        record.end(imp::connect::comm_connect(cx, port_name, info, root, comm, newcomm))
+    })
+}
+
 /// `MPI_Comm_disconnect`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_disconnect(comm: *mut usize) -> c_int {
@@ -30,6 +81,85 @@ pub unsafe extern "C" fn PMPI_Comm_disconnect(comm: *mut usize) -> c_int {
             let record = cx.enter(functions::MPI_COMM_DISCONNECT, -1, 0, 0);
             record.end(imp::comm::comm_disconnect(cx, comm))
         })
+    })
+}
+
+/// `MPI_Comm_get_parent`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_get_parent(parent: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_GET_PARENT, None, |cx| {
+        let parent = check::out("parent", parent)?;
+
+        imp::spawn::comm_get_parent(cx, parent)
+    })
+}
+
+/// `MPI_Comm_join`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_join(fd: c_int, intercomm: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_JOIN, None, |cx| {
+        let intercomm = check::out("intercomm", intercomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_JOIN, -1, 0, 0);
+        record.end(imp::connect::comm_join(cx, fd, intercomm))
+    })
+}
+
+/// `MPI_Comm_spawn`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_spawn(
+    command: *const c_char,
+    argv: *mut *mut c_char,
+    maxprocs: c_int,
+    info: usize,
+    root: c_int,
+    comm: usize,
+    intercomm: *mut usize,
+    array_of_errcodes: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_COMM_SPAWN, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let intercomm = check::out("intercomm", intercomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_SPAWN, root as i32, 0, 0);
+        record.end(imp::spawn::comm_spawn(cx, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes))
+    })
+}
+
+/// `MPI_Comm_spawn_multiple`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_spawn_multiple(
+    count: c_int,
+    array_of_commands: *mut *mut c_char,
+    array_of_argv: *mut *mut *mut c_char,
+    array_of_maxprocs: *const c_int,
+    array_of_info: *const usize,
+    root: c_int,
+    comm: usize,
+    intercomm: *mut usize,
+    array_of_errcodes: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_COMM_SPAWN_MULTIPLE, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let intercomm = check::out("intercomm", intercomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_SPAWN_MULTIPLE, root as i32, 0, 0);
+        record.end(imp::spawn::comm_spawn_multiple(
+            cx,
+            count,
+            array_of_commands,
+            array_of_argv,
+            array_of_maxprocs,
+            array_of_info,
+            root,
+            comm,
+            intercomm,
+            array_of_errcodes,
+        ))
     })
 }
 
@@ -102,6 +232,17 @@ pub unsafe extern "C" fn PMPI_Lookup_name(service_name: *const c_char, info: usi
         let port_name = check::pointer("port_name", port_name)?;
 
         imp::names::lookup_name(cx, service_name, info, port_name)
+    })
+}
+
+/// `MPI_Open_port`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Open_port(info: usize, port_name: *mut c_char) -> c_int {
+    entry::running(functions::MPI_OPEN_PORT, None, |cx| {
+        let port_name = check::pointer("port_name", port_name)?;
+
+        let record = cx.enter(functions::MPI_OPEN_PORT, -1, 0, 0);
+        record.end(imp::connect::open_port(cx, info, port_name))
     })
 }
 

@@ -133,6 +133,10 @@ impl Process {
 
     /// This process's rank in a group. Errors: `MPI_ERR_GROUP`.
     pub(crate) fn rank_in(&self, group: &Group) -> Result<u32> {
+        if group.world_ranks().iter().any(|number| *number >= self.engine.size()) {
+            let rule = "the group has processes of other jobs, which no process set names";
+            return Err(Error::new(MPI_ERR_GROUP, rule).arg("group", &"of several jobs"));
+        }
         group.rank_of(self.rank()).ok_or_else(|| {
             let rule = format!("process {} of the job is not in that group of {}", self.rank(), group.size());
             Error::new(MPI_ERR_GROUP, rule).arg("group", &"of other processes")
@@ -145,7 +149,8 @@ impl Process {
         let errhandler = Handle(MPI_ERRORS_RETURN);
         let (context, group) = (PENDING_CONTEXT, group.clone());
         let spec = CommSpec { context, group, remote: None, rank, name, errhandler, topology: None };
-        let comm = Arc::new(unregistered(spec, self.internal_meters()));
+        let comm_size = spec.group.size();
+        let comm = Arc::new(unregistered(spec, self.internal_meters(comm_size)));
         let pending = comm.clone();
         let make = Box::new(move |id| {
             pending.set_context(id);

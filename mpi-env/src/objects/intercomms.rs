@@ -4,7 +4,7 @@
 //! Not here: creating them from groups alone (`from_groups`), duplicates and parts of intercommunicators (`comms`,
 //! `idup`), the handshake of the leaders (`mpi-comm`).
 
-use mpi_comm::{Comm, CommSpec, Connection, PeerLeader, RemoteSpec, agree, connect, merged};
+use mpi_comm::{Comm, PeerLeader, agree, connect, merged};
 use mpi_core::Handle;
 use mpi_core::abi::MPI_ERR_COMM;
 use mpi_errors::{Error, Result};
@@ -55,9 +55,9 @@ impl Process {
         self.member_comm(&parent, agreed.context, &group)
     }
 
-    /// The instruments of communicators that the library uses for its own messages.
-    pub(crate) fn internal_meters(&self) -> CommMeters {
-        *self.internal_meters.get_or_init(|| CommMeters::detached(self.engine.size()))
+    /// The instruments of a communicator of so many processes that the library uses for its own messages.
+    pub(crate) fn internal_meters(&self, size: u32) -> CommMeters {
+        self.internal_meters.of(size.max(self.engine.size()))
     }
 
     /// The intercommunicator of `local` and the group whose leader is reached through `peer`. As
@@ -69,10 +69,7 @@ impl Process {
         peer: Option<Result<PeerLeader<'_>>>,
         errhandler: Handle,
     ) -> Result<Handle> {
-        let Connection { context, remote } = connect(&self.engine, local, leader, peer, &self.context_ids)?;
-        let (group, rank, name) = (local.group().clone(), local.rank, String::new());
-        let remote = Some(RemoteSpec { group: remote, internal_meters: self.internal_meters() });
-        let guard = &mut self.engine.lock();
-        self.adopt(guard, CommSpec { context, group, remote, rank, name, errhandler, topology: None })
+        let made = connect(&self.engine, local, leader, peer, &self.context_ids)?;
+        self.connected_with(local, made, errhandler)
     }
 }

@@ -112,6 +112,8 @@ impl Process {
         unregister(&self.engine, guard, &comm);
         self.leaving.get_mut(guard).push((comm.context(), comm.instruments()));
         self.retire_left(guard);
+        drop(comm);
+        self.engine.release_peers(guard);
         Ok(())
     }
 

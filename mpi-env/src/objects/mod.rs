@@ -2,12 +2,14 @@
 //!
 //! - `lookups`, `comms`, `intercomms`, `from_groups`, `idup`, `pending_comm`, `topologies`, `files`, `windows`,
 //!   `int_handles`, `selected_types`: handles, creating and freeing objects.
+//! - `connections`: ports and connections with other jobs.
 //! - `handlers`, `cached_handlers`: error handlers of objects. `updates`: changes of the objects' metrics.
 //!
 //! Not here: the state (`tables`), operations on the objects (the engine crates).
 
 pub(crate) mod cached_handlers;
 pub(crate) mod comms;
+pub(crate) mod connections;
 pub(crate) mod files;
 pub(crate) mod from_groups;
 pub(crate) mod handlers;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use mpi_comm::topology::{
     Adjacency, Cartesian, Distributed, EdgeList, Graph, Location, Topology, Weighting, digest, place,
 };
-use mpi_comm::{Comm, CommSpec, Exchange, Group, TOPOLOGY_TAG, agree, distribute};
+use mpi_comm::{Comm, CommSpec, Exchange, TOPOLOGY_TAG, agree, distribute};
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_COMM, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
@@ -169,8 +169,7 @@ impl Process {
 
     /// Creates the communicator of these processes of the parent, in this order; returns `MPI_COMM_NULL` in others.
     fn topology_comm(&self, parent: &Comm, context: u32, order: Order, topology: Topology) -> Result<Handle> {
-        let world_ranks = parent.group().world_ranks();
-        let group = Group::new(order.members.iter().map(|rank| world_ranks[*rank as usize]).collect::<Vec<_>>());
+        let group = parent.group().members(order.members.iter().copied());
         let Some(rank) = group.rank_of(self.rank()) else { return Ok(Handle(MPI_COMM_NULL)) };
         let topology = Arc::new(topology);
         let spec = CommSpec { topology: Some(topology.clone()), ..CommSpec::part(parent, context, &group, rank) };

@@ -57,6 +57,7 @@ impl Process {
         let _ = self.main_thread.set(thread::current().id());
         self.registry.started();
         self.advance(Life::Initialising, Life::Initialised);
+        self.meet_parent()?;
         Ok(required)
     }
 
@@ -155,6 +156,7 @@ impl Process {
             self.statistics.write(&self.job, &state_name, "").unwrap_or_else(|sentence| self.warn(&sentence));
         }
         self.advance(Life::Finalising, Life::Finalised);
+        self.spawner.finalize();
         self.part_from_launcher();
         met.and(left)
     }

@@ -3,13 +3,13 @@
 //! Invariant: `MPI_COMM_WORLD` and `MPI_COMM_SELF` exist, with their variables bound, as long as the record exists.
 //! Not here: the one static record (`global`), states of the library (`life`).
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 
 use mpi_coll::{Collectives, Op};
-use mpi_comm::{Comm, CommSpec, ContextIds, Group, register};
-use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
+use mpi_comm::{Comm, CommSpec, ContextIds, Group, InternalMeters, register};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
 use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
 use mpi_dynamic::PublishedNames;
@@ -20,11 +20,12 @@ use mpi_io::{File, Io};
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};
-use mpi_wireup::{self as wireup, Manager};
+use mpi_wireup::{self as wireup, Manager, Spawner};
 
 use crate::metrics::heap;
 use crate::metrics::objects::{ObjectMetrics, event_key};
 use crate::metrics::on_demand::{OnDemandMetrics, Tables};
+use crate::objects::connections::Ports;
 use crate::record::error_settings::ErrorSettings;
 use crate::record::variables;
 use crate::tables::attributes::Attributes;
@@ -92,7 +93,9 @@ pub struct Process {
     /// Rank and size of each communicator in `comms`, readable without the lock.
     pub(crate) facts: Facts,
     /// The instruments of communicators for the library's own messages, once there is one.
-    pub(crate) internal_meters: OnceLock<CommMeters>,
+    pub(crate) internal_meters: InternalMeters,
+    /// Ports that the program has opened.
+    pub(crate) ports: Ports,
     pub(crate) errhandler_cache: ErrhandlerCache,
     /// Whether the program has set the error handler of `MPI_COMM_SELF`.
     pub(crate) comm_self_handler_set: AtomicBool,
@@ -108,6 +111,12 @@ pub struct Process {
     /// The connection to a foreign launcher.
     pub(crate) manager: Option<Manager>,
     pub(crate) appnum: i32,
+    /// Starts further processes.
+    pub(crate) spawner: Spawner,
+    /// The port of the process that spawned this job, if one did.
+    pub(crate) parent_port: Option<String>,
+    /// The handle of the communicator with the processes that spawned this job.
+    pub(crate) parent_comm: AtomicUsize,
     /// The names of services that this process has published.
     pub published: PublishedNames,
     pub(crate) job: Arc<Job>,
@@ -215,7 +224,8 @@ impl Process {
             blocks: Guarded::new(&lock, Blocks::default()),
             facts: Facts::new(),
             predefined_facts: [fact(rank, size), fact(0, 1)],
-            internal_meters: OnceLock::new(),
+            internal_meters: InternalMeters::default(),
+            ports: Ports::default(),
             errhandler_cache: ErrhandlerCache::default(),
             comm_self_handler_set: AtomicBool::new(false),
             users: Guarded::new(&lock, 0),
@@ -228,6 +238,9 @@ impl Process {
             launched: false,
             manager: None,
             appnum: 0,
+            spawner: Spawner::new(None),
+            parent_port: None,
+            parent_comm: AtomicUsize::new(MPI_COMM_NULL),
             published: PublishedNames::default(),
             job,
             host,

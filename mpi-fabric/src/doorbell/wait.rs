@@ -22,7 +22,8 @@
 //! ```
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
 
 use super::policy::{BURST, WaitPolicy};
 use super::protocol::{Bell, LinuxKernel};
@@ -49,7 +50,12 @@ struct Shared {
     waits: AtomicU32,
     /// How long threads spin that wait for another thread.
     thread_spins: SpinLimit,
+    /// Sleeps end after [`WATCH_EVERY`], because the end of a process of another job rings no bell.
+    watches: AtomicBool,
 }
+
+/// Longest sleep of a process that is connected with other jobs.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
 
 /// One wait in this many has the whole limit of the policy.
 const PROBE: u32 = 16;
@@ -93,6 +99,7 @@ impl Doorbell {
                 poll_limit: AtomicU32::new(GREATEST_POLL_LIMIT),
                 waits: AtomicU32::new(0),
                 thread_spins: SpinLimit::new(),
+                watches: AtomicBool::new(false),
             }),
         }
     }
@@ -116,10 +123,18 @@ impl Doorbell {
             return waiter.sleep();
         }
         let bell = self.shared.bell();
-        bell.sleep(&LinuxKernel, ticket.seen);
+        match self.shared.watches.load(Relaxed) && !ticket.seen.1 {
+            false => bell.sleep(&LinuxKernel, ticket.seen),
+            true => crate::os::futex_wait(bell.futex, ticket.seen.0, Some(WATCH_EVERY)),
+        }
         if bell.futex.load(Relaxed) != ticket.seen.0 {
             self.shared.instruments.wakeups_received.incr_shared();
         }
+    }
+
+    /// Bounds all later sleeps, so that the ends of processes of other jobs are found.
+    pub(crate) fn watch_peers(&self) {
+        self.shared.watches.store(true, Relaxed);
     }
 
     /// Whether [`Self::announce`] gives tickets: not if a network wakes the threads.

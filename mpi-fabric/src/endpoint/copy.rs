@@ -5,7 +5,9 @@
 
 use super::Endpoint;
 use super::copier::Copier;
-use super::process::Copies;
+use super::process::{Copies, ProbedProcess};
+use std::sync::Arc;
+
 use crate::fault;
 use crate::region::{Access, RegionKey, Registration};
 use crate::shared::SharedMemory;
@@ -15,12 +17,15 @@ use crate::transport::{ProcessId, Way};
 use mpi_errors::{Error, Result};
 
 impl Endpoint {
-    /// How records and copies reach a peer. Panics if there is no such rank.
+    /// How records and copies reach a peer. Panics if there is no process with this number.
     #[inline]
     pub fn way(&self, peer: u32) -> Way {
-        assert!(peer < self.size, "rank {peer} of {}", self.size);
         match self.outputs.get(peer as usize) {
             Some(output) if output.local.is_some() => Way::SharedMemory,
+            _ if peer >= self.size => {
+                assert!(self.bridges.is_some(), "rank {peer} of {}", self.size);
+                Way::Bridge
+            }
             _ => Way::Network,
         }
     }
@@ -41,6 +46,7 @@ impl Endpoint {
     pub fn can_copy(&self, peer: u32) -> bool {
         match &self.network {
             Some(network) if self.way(peer) == Way::Network => network.can_copy(peer),
+            _ if peer >= self.size => self.settings.single_copy.get() && self.over_bridge(peer).is_some(),
             _ => {
                 let copies = self.copies(peer);
                 self.settings.single_copy.get() && matches!(copies, Copies::Within | Copies::Process(_))
@@ -99,6 +105,12 @@ impl Endpoint {
             Some(network) if self.way(peer) == Way::Network => return Ok(Copier::by_network(peer, network.copies())),
             _ => {}
         }
+        if peer >= self.size {
+            return self
+                .over_bridge(peer)
+                .map(|process| Copier::by_kernel(peer, process.clone()))
+                .ok_or_else(|| not_reachable(peer));
+        }
         match self.copies(peer) {
             Copies::Within => Ok(Copier::within(peer, self.job.regions().clone())),
             Copies::Process(process) => Ok(Copier::by_kernel(peer, process.clone())),
@@ -134,8 +146,10 @@ impl Endpoint {
     /// # Errors
     /// `MPI_ERR_OTHER`: the peer is on another host, has not attached, or does not hold that memory.
     pub fn open_shared(&self, peer: u32, descriptor: i32, bytes: u64, name: u64) -> Result<SharedMemory> {
-        let output = self.outputs.get(peer as usize);
-        let pid = output.and_then(|output| output.process.pid(self.job.block(output.local?)));
+        let pid = match self.outputs.get(peer as usize) {
+            Some(output) => output.local.and_then(|local| output.process.pid(self.job.block(local))),
+            None => self.bridges.as_ref().and_then(|bridges| bridges.pid(peer)),
+        };
         let pid = pid.ok_or_else(|| not_reachable(peer))?;
         SharedMemory::open(pid, descriptor, bytes, name)
             .map_err(|error| fault::system(&format!("cannot map the memory that rank {peer} shares"), &error))
@@ -146,8 +160,13 @@ impl Endpoint {
         match (&self.network, self.outputs.get(peer as usize)) {
             (Some(network), _) if self.way(peer) == Way::Network => network.alive(peer),
             (_, Some(output)) => output.local.is_none_or(|local| output.process.alive(self.job.block(local))),
-            (_, None) => false,
+            (_, None) => self.bridges.as_ref().is_some_and(|bridges| bridges.alive(peer)),
         }
+    }
+
+    /// The process behind a bridge, if the kernel copies to and from it.
+    fn over_bridge(&self, peer: u32) -> Option<&Arc<ProbedProcess>> {
+        self.bridges.as_ref()?.probed(peer)
     }
 
     #[inline]

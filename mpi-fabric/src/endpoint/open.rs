@@ -1,7 +1,7 @@
 //! Creating endpoints: attached to a launcher's job, as threads of one process, or alone.
 
 use std::cell::OnceCell;
-use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
@@ -60,15 +60,18 @@ impl Endpoint {
             )));
         }
         // SAFETY: seen to be open above, and no other code of this process closes it.
-        let job = Job::open(unsafe { BorrowedFd::borrow_raw(wireup.fd) })?;
+        let mut job = Job::open(unsafe { BorrowedFd::borrow_raw(wireup.fd) })?;
         if job.id() != wireup.job_id || job.ranks() != wireup.size || wireup.rank >= wireup.size {
             return Err(fault::foreign(format!(
                 "the launcher set rank {} of {}, but the job memory on descriptor {} belongs to another job",
                 wireup.rank, wireup.size, wireup.fd
             )));
         }
-        // SAFETY: it is the job's memory, inherited for this purpose only, and mapped by now.
-        drop(unsafe { OwnedFd::from_raw_fd(wireup.fd) });
+        // SAFETY: it is the job's memory, inherited for this purpose only.
+        let descriptor = unsafe { OwnedFd::from_raw_fd(wireup.fd) };
+        // SAFETY: a plain system call on our descriptor. Programs that this process starts do not inherit it.
+        unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
+        job.keep(descriptor);
         remote::permit(job.launcher_pid());
         Endpoint::enter(Arc::new(job), wireup.rank, settings)
     }
@@ -176,7 +179,9 @@ impl Endpoint {
             connected: Connections::new(job.block(local), job.ranks()),
             known: vec![0; job.ranks().div_ceil(64) as usize].into(),
             world_ranks,
+            beyond: network.is_some(),
             network: network.map(|(network, _)| network),
+            bridges: None,
             doorbell: Doorbell::new(
                 job.mapping().clone(),
                 job.layout().bell_at(local),
@@ -191,7 +196,7 @@ impl Endpoint {
             settings,
             room: Arc::new(Mutex::new(RoomTable::new(room_bytes))),
             job,
-            _probe: probe,
+            probe,
         })
     }
 }

@@ -16,17 +16,17 @@ use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
 
 /// The output to one peer.
-pub(super) struct Output {
-    pub(super) ring: Producer<MappedRing>,
+pub(crate) struct Output {
+    pub(crate) ring: Producer<MappedRing>,
     /// Whether this rank's bit is set in the peer's block.
-    pub(super) announced: bool,
+    pub(crate) announced: bool,
     waiters: NonNull<AtomicU32>,
     futex: NonNull<AtomicU32>,
     /// The peer's place in the job memory; `None` if the network connects it.
-    pub(super) local: Option<u32>,
-    pub(super) process: PeerProcess,
+    pub(crate) local: Option<u32>,
+    pub(crate) process: PeerProcess,
     /// Payloads that went through the copy buffer.
-    pub(super) pushed_away: u32,
+    pub(crate) pushed_away: u32,
 }
 
 // SAFETY: the pointers lead into the job memory, which outlives the `Output` (its endpoint holds the job).
@@ -34,7 +34,7 @@ unsafe impl Send for Output {}
 
 impl Output {
     /// The output from one rank of the job memory to another.
-    pub(super) fn new(job: &Job, from: u32, to: u32) -> Output {
+    pub(crate) fn new(job: &Job, from: u32, to: u32) -> Output {
         let block = job.block(to);
         Output {
             ring: Producer::new(ring(job, to, from)),
@@ -47,15 +47,20 @@ impl Output {
         }
     }
 
+    /// The output from one place of a bridge to another, whose process has its bell elsewhere, mapped for as long.
+    pub(crate) fn over_bridge(bridge: &Job, from: u32, to: u32, [waiters, futex]: [NonNull<AtomicU32>; 2]) -> Output {
+        Output { waiters, futex, ..Output::new(bridge, from, to) }
+    }
+
     /// The output to a peer that the network connects: its ring, the rank's own, never has room, so nothing is written
     /// there.
-    pub(super) fn by_network(job: &Job, own: u32) -> Output {
+    pub(crate) fn by_network(job: &Job, own: u32) -> Output {
         Output { local: None, ..Output::new(job, own, own) }
     }
 
     /// Wakes the peer if it sleeps. To be called after every push.
     #[inline(always)]
-    pub(super) fn notify(&self, fenced: bool, variables: &&'static FabricInstruments) {
+    pub(crate) fn notify(&self, fenced: bool, variables: &&'static FabricInstruments) {
         if self.bell().has_waiters(fenced) {
             self.wake(variables);
         }
@@ -76,13 +81,13 @@ impl Output {
     }
 
     /// Whether the peer is known to be another process than the one with this id.
-    pub(super) fn is_other_process(&self, block: RankBlock<'_>, own: u32) -> bool {
+    pub(crate) fn is_other_process(&self, block: RankBlock<'_>, own: u32) -> bool {
         self.process.pid(block).is_some_and(|pid| pid != own)
     }
 }
 
 /// The set of ranks that send to this one, as the senders set it. Read in every poll.
-pub(super) struct Connections {
+pub(crate) struct Connections {
     words: NonNull<AtomicU64>,
 }
 
@@ -90,7 +95,7 @@ pub(super) struct Connections {
 unsafe impl Send for Connections {}
 
 impl Connections {
-    pub(super) fn new(block: RankBlock<'_>, ranks: u32) -> Connections {
+    pub(crate) fn new(block: RankBlock<'_>, ranks: u32) -> Connections {
         let count = ranks.div_ceil(64) as usize;
         // The address of the last word is computed for its bounds check alone.
         let (first, _last) = (block.connected(0), block.connected(count - 1));
@@ -102,27 +107,27 @@ impl Connections {
     /// # Safety
     /// There are so many ranks.
     #[inline(always)]
-    pub(super) unsafe fn word(&self, i: usize) -> &AtomicU64 {
+    pub(crate) unsafe fn word(&self, i: usize) -> &AtomicU64 {
         // SAFETY: the words follow each other in the block, all inside the mapping (see `new`).
         unsafe { self.words.add(i).as_ref() }
     }
 }
 
 /// The input from one peer.
-pub(super) struct Input {
+pub(crate) struct Input {
     /// World rank of the sender.
-    pub(super) from: u32,
+    pub(crate) from: u32,
     ring: Consumer<MappedRing>,
 }
 
 impl Input {
     /// The input at one rank of the job memory from another, whose world rank is `from`.
-    pub(super) fn new(job: &Job, local: u32, sender: u32, from: u32) -> Input {
+    pub(crate) fn new(job: &Job, local: u32, sender: u32, from: u32) -> Input {
         Input { from, ring: Consumer::new(ring(job, local, sender)) }
     }
 
     #[inline(always)]
-    pub(super) fn poll<S: Sink>(&mut self, most: usize, sink: &mut S) -> Result<usize> {
+    pub(crate) fn poll<S: Sink>(&mut self, most: usize, sink: &mut S) -> Result<usize> {
         let from = self.from;
         let polled = self.ring.poll(most, |head, payload| sink.record(from, head, payload));
         polled.map_err(|bad| fault::bad_record(from, bad))
@@ -130,7 +135,7 @@ impl Input {
 
     /// See [`Consumer::take_next`].
     #[inline(always)]
-    pub(super) fn take_next(
+    pub(crate) fn take_next(
         &mut self,
         wanted: impl FnOnce(&RecordHead, usize) -> bool,
         each: impl FnOnce(&RecordHead, Payload<'_>),

@@ -15,11 +15,11 @@ use crate::rank_block::{Life, RankBlock};
 
 /// Milliseconds between two checks of a peer's start time. The kernel assigns all other ids, 32,768 or more, before it
 /// reuses one, which takes many times as long.
-const LOOK_EVERY_MS: u64 = 64;
+pub(crate) const LOOK_EVERY_MS: u64 = 64;
 
 /// How to copy to and from a peer.
 #[derive(Debug)]
-pub(super) enum Copies {
+pub(crate) enum Copies {
     /// The peer has not attached.
     Unknown,
     /// The kernel refuses.
@@ -32,8 +32,8 @@ pub(super) enum Copies {
 
 /// A process that has shown the peer's probe word. Thread-safe.
 #[derive(Debug)]
-pub(super) struct ProbedProcess {
-    pub(super) pid: u32,
+pub(crate) struct ProbedProcess {
+    pub(crate) pid: u32,
     /// When it started, in ticks since the host started; `None` if the kernel does not show it.
     started: Option<u64>,
     /// When the start time was last compared. Any thread that copies stores it: a clock, which orders nothing.
@@ -43,7 +43,7 @@ pub(super) struct ProbedProcess {
 impl ProbedProcess {
     /// An error once the id of the process is another's.
     #[inline]
-    pub(super) fn check(&self) -> io::Result<()> {
+    pub(crate) fn check(&self) -> io::Result<()> {
         let now = now_ms();
         if now.wrapping_sub(self.looked_ms.load(Ordering::Relaxed)) < LOOK_EVERY_MS {
             return Ok(());
@@ -58,7 +58,7 @@ impl ProbedProcess {
 
 /// The facts of a peer's process, each determined at most once.
 #[derive(Default)]
-pub(super) struct PeerProcess {
+pub(crate) struct PeerProcess {
     pid: OnceCell<u32>,
     copies: OnceCell<Copies>,
     /// Becomes readable when the process ends; `None` inside if the kernel offers no such descriptor.
@@ -67,7 +67,7 @@ pub(super) struct PeerProcess {
 
 impl PeerProcess {
     /// The peer's process id, read from its block once; `None` until it has attached.
-    pub(super) fn pid(&self, block: RankBlock<'_>) -> Option<u32> {
+    pub(crate) fn pid(&self, block: RankBlock<'_>) -> Option<u32> {
         if let Some(pid) = self.pid.get() {
             return Some(*pid);
         }
@@ -77,7 +77,7 @@ impl PeerProcess {
 
     /// How to copy to and from the peer; `is_member`: whether this process has registered the peer's regions.
     #[inline]
-    pub(super) fn copies(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> &Copies {
+    pub(crate) fn copies(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> &Copies {
         match self.copies.get() {
             Some(copies) => copies,
             None => self.probe(block, is_member),
@@ -109,7 +109,7 @@ impl PeerProcess {
     }
 
     /// Whether the peer still runs. A peer that has not attached yet counts as alive.
-    pub(super) fn alive(&self, block: RankBlock<'_>) -> bool {
+    pub(crate) fn alive(&self, block: RankBlock<'_>) -> bool {
         // Acquire pairs with the Release in `Endpoint::drop`.
         if block.ended().load(Ordering::Acquire) != 0 {
             return false;
@@ -117,10 +117,21 @@ impl PeerProcess {
         let Some(pid) = self.pid(block).filter(|pid| *pid != std::process::id()) else { return true };
         match self.handle.get_or_init(|| open_process(pid)) {
             Some(handle) => !ended(handle),
-            // SAFETY: signal 0 is not delivered; the call only reports whether the process exists.
-            None => unsafe { libc::kill(pid as libc::pid_t, 0) == 0 || *libc::__errno_location() != libc::ESRCH },
+            None => exists(pid),
         }
     }
+
+    /// As [`Self::alive`], without a descriptor; a process that has ended counts as alive until its parent has collected
+    /// its exit status.
+    pub(crate) fn exists(&self, block: RankBlock<'_>) -> bool {
+        // Acquire pairs with the Release in `Bridge::leave`.
+        block.ended().load(Ordering::Acquire) == 0 && self.pid(block).is_none_or(exists)
+    }
+}
+
+fn exists(pid: u32) -> bool {
+    // SAFETY: signal 0 is not delivered; the call only reports whether the process exists.
+    unsafe { libc::kill(pid as libc::pid_t, 0) == 0 || *libc::__errno_location() != libc::ESRCH }
 }
 
 fn open_process(pid: u32) -> Option<OwnedFd> {
@@ -145,7 +156,7 @@ fn start_time(pid: u32) -> Option<u64> {
 }
 
 /// Milliseconds of a clock that is cheap to read and exact to some milliseconds.
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call fills the structure; without the clock it stays 0, and only the first check is made.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut now) };

@@ -56,6 +56,7 @@ fn launch(size: u32, multiple: bool, body: impl Fn(Arc<Rank>) + Send + Sync + 's
                 world_ranks: world,
                 both_groups: None,
                 session: None,
+                pins: Default::default(),
                 instruments,
             };
             engine.add_context(&mut engine.lock(), spec);

@@ -257,6 +257,7 @@ pub fn pair(gate: Gate) -> Pair {
                 world_ranks: Arc::from(world_ranks),
                 both_groups: None,
                 session: None,
+                pins: Default::default(),
                 instruments,
             };
             engine.add_context(&mut engine.lock(), spec);

@@ -1,0 +1,169 @@
+//! Ports: names under which a process of another job finds this one (MPI-5.0, 11.8.1).
+//!
+//! A port is a listening Unix-domain socket in the kernel's abstract name space: no file, no network. Its name is a
+//! random number of 128 bits, so it cannot be guessed, and is not used again.
+//! Invariant: only processes of the same user are let in.
+
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PORT};
+use mpi_errors::{Error, Result};
+use mpi_p2p::Engine;
+
+use crate::wait::{SocketWait, is_later, is_ready};
+
+/// What a port's name begins with.
+const PREFIX: &str = "ferrum:";
+/// Digits of a name.
+const DIGITS: usize = 32;
+/// How long a process that has connected may take to send the first byte of its greeting, in milliseconds.
+const GREETING_MS: u64 = 5000;
+
+/// An open port. Thread-safe.
+#[derive(Debug)]
+pub struct Port {
+    name: String,
+    listener: UnixListener,
+    closed: AtomicBool,
+}
+
+impl Port {
+    /// Opens a new port.
+    /// # Errors
+    /// `MPI_ERR_OTHER`: the system has no more sockets.
+    pub fn open() -> Result<Port> {
+        let refused = |error: std::io::Error| Error::new(MPI_ERR_OTHER, format!("cannot open a port: {error}"));
+        let digits = random_digits().map_err(refused)?;
+        let listener = UnixListener::bind_addr(&address(&digits).map_err(refused)?).map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        Ok(Port { name: format!("{PREFIX}{digits}"), listener, closed: AtomicBool::new(false) })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Ends waits of other threads for a connection.
+    pub fn close(&self) {
+        // Relaxed: nothing else is published with it.
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits for a process to connect, and makes progress meanwhile. A process of another user, and one that sends no
+    /// greeting, is passed over.
+    /// # Errors
+    /// `MPI_ERR_PORT` once another thread has closed the port, `MPI_ERR_OTHER` after the deadline.
+    pub fn accept(&self, engine: &Engine, deadline: Option<Instant>) -> Result<UnixStream> {
+        self.accept_unless(engine, deadline, || None)
+    }
+
+    /// As [`Port::accept`], for a process that may end before it connects: `failure` is called again and again while
+    /// none has connected, and ends the wait with its error.
+    /// # Errors
+    /// Those of [`Port::accept`] and of `failure`.
+    pub fn accept_unless(
+        &self,
+        engine: &Engine,
+        deadline: Option<Instant>,
+        mut failure: impl FnMut() -> Option<Error>,
+    ) -> Result<UnixStream> {
+        let mut wait = SocketWait::new(engine, deadline);
+        loop {
+            if self.closed.load(Ordering::Relaxed) {
+                return Err(Error::new(MPI_ERR_PORT, "the port was closed").arg("port_name", &self.name));
+            }
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    if is_own_user(&stream) && greets(engine, &stream) {
+                        return Ok(stream);
+                    }
+                }
+                Err(error) if is_later(&error) => {
+                    if let Some(error) = failure() {
+                        return Err(error);
+                    }
+                    wait.turn(self.listener.as_fd(), libc::POLLIN)?;
+                }
+                // A process that connected has ended meanwhile.
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    return Err(Error::new(MPI_ERR_OTHER, format!("cannot accept a connection: {error}")));
+                }
+            }
+        }
+    }
+}
+
+/// Whether the first byte of a greeting arrives.
+fn greets(engine: &Engine, stream: &UnixStream) -> bool {
+    let deadline = Instant::now() + std::time::Duration::from_millis(GREETING_MS);
+    let mut wait = SocketWait::new(engine, Some(deadline));
+    while !is_ready(stream.as_fd(), libc::POLLIN, 0) {
+        if wait.turn(stream.as_fd(), libc::POLLIN).is_err() {
+            return false;
+        }
+    }
+    true
+}
+
+/// The digits of a port's name.
+/// # Errors
+/// `MPI_ERR_PORT` for a name that is none.
+pub(crate) fn digits_of(name: &str) -> Result<&str> {
+    let digits = name.strip_prefix(PREFIX).filter(|digits| {
+        digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    });
+    let rule = || format!("a port's name is {PREFIX} and {DIGITS} hexadecimal digits");
+    digits.ok_or_else(|| Error::new(MPI_ERR_PORT, rule()).arg("port_name", &name))
+}
+
+/// The address of the port with these digits.
+pub(crate) fn address(digits: &str) -> std::io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("ferrum-port-{digits}"))
+}
+
+/// Whether the process at the other end had this process's user when it connected, or listened.
+pub(crate) fn is_own_user(stream: &UnixStream) -> bool {
+    let mut credentials = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: room for the credentials, with its length.
+    let got = unsafe {
+        let room = std::ptr::from_mut(&mut credentials).cast();
+        libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, room, &mut length)
+    };
+    // SAFETY: no arguments.
+    got == 0 && credentials.uid == unsafe { libc::geteuid() }
+}
+
+fn random_digits() -> std::io::Result<String> {
+    let mut bytes = [0u8; DIGITS / 2];
+    // SAFETY: the buffer is writable for its length.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    match got == bytes.len() as isize {
+        true => Ok(format!("{:032x}", u128::from_le_bytes(bytes))),
+        false => Err(std::io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_ports_differ_and_others_are_refused() {
+        let (one, other) = (Port::open().expect("a socket"), Port::open().expect("a socket"));
+        assert_ne!(one.name(), other.name());
+        assert_eq!(digits_of(one.name()).expect("a name").len(), DIGITS);
+        let upper = one.name().to_uppercase();
+        for bad in
+            ["", "ferrum:", "x", &one.name()[1..], &one.name()[..38], &upper, "ferrum:0123456789abcdef0123456789abcdeg"]
+        {
+            assert_eq!(digits_of(bad).expect_err(bad).class(), MPI_ERR_PORT, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Connections with other jobs by handle: ports, `MPI_Comm_accept`, `MPI_Comm_connect`, `MPI_Comm_join` (MPI-5.0, 11.8).
+//!
+//! Invariant: a port is open from when the program gets its name until it closes the port, or the process ends.
+//! Not here: ports themselves, the handshake (`mpi-dynamic`).
+
+use std::collections::HashMap;
+use std::os::fd::BorrowedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use mpi_comm::{Comm, CommSpec, Connection, RemoteSpec};
+use mpi_core::Handle;
+use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_ERR_PORT};
+use mpi_dynamic::{Joined, Port, connect_over, dial, join_over};
+use mpi_errors::{Error, Result};
+
+use crate::record::process::Process;
+
+/// The open ports of a process, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Ports(Mutex<HashMap<String, Arc<Port>>>);
+
+impl Ports {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Port>>> {
+        // A panic elsewhere leaves the table whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Process {
+    /// `MPI_Open_port`: the name of a new port. Errors: `MPI_ERR_OTHER`.
+    pub fn open_port(&self) -> Result<String> {
+        let port = Port::open()?;
+        let name = port.name().to_owned();
+        self.ports.lock().insert(name.clone(), Arc::new(port));
+        Ok(name)
+    }
+
+    /// `MPI_Close_port`. Errors: `MPI_ERR_PORT` for a name that this process has not open.
+    pub fn close_port(&self, name: &str) -> Result<()> {
+        let port = self.ports.lock().remove(name).ok_or_else(|| not_open(name))?;
+        port.close();
+        Ok(())
+    }
+
+    /// `MPI_Comm_accept`: an intercommunicator of `comm` and the next group that connects to the port, which `name`
+    /// returns at the root. Collective over `comm`; waits, with no guard held. Errors: `MPI_ERR_PORT`, and as
+    /// [`Process::connect_over`].
+    pub fn comm_accept(&self, comm: Handle, root: u32, name: impl FnOnce() -> Result<String>) -> Result<Handle> {
+        let accepted = || {
+            let name = name()?;
+            let port = self.ports.lock().get(&name).cloned().ok_or_else(|| not_open(&name))?;
+            port.accept(&self.engine, None)
+        };
+        self.connect_over(comm, root, accepted, None)
+    }
+
+    /// `MPI_Comm_connect`: an intercommunicator of `comm` and the group that accepts at the port, which `name` returns at
+    /// the root. Collective over `comm`; waits, with no guard held. Errors: `MPI_ERR_PORT`, and as
+    /// [`Process::connect_over`].
+    pub fn comm_connect(&self, comm: Handle, root: u32, name: impl FnOnce() -> Result<String>) -> Result<Handle> {
+        self.connect_over(comm, root, || dial(&self.engine, &name()?, None), None)
+    }
+
+    /// An intercommunicator of `comm` and the group of the process at the other end of the root's stream, which `stream`
+    /// returns at the root; its error is one in all processes. Collective over both groups; waits, with no guard held.
+    /// Errors: those of [`mpi_dynamic::connect_over`], `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`.
+    pub fn connect_over(
+        &self,
+        comm: Handle,
+        root: u32,
+        stream: impl FnOnce() -> Result<UnixStream>,
+        deadline: Option<Instant>,
+    ) -> Result<Handle> {
+        let local = self.parent(comm)?;
+        let stream = (local.rank() == root).then(stream);
+        let made = connect_over(&self.engine, &local, root, stream, deadline, &self.context_ids)?;
+        self.connected_with(&local, made, local.errhandler().get())
+    }
+
+    /// `MPI_Comm_join` on a socket that the caller has checked: an intercommunicator of this process and the one at the
+    /// other end; `MPI_COMM_NULL` if they run on different hosts. Waits, with no guard held. Errors: as
+    /// [`Process::connect_over`].
+    pub fn comm_join(&self, socket: BorrowedFd<'_>) -> Result<Handle> {
+        let local = self.parent(Handle(MPI_COMM_SELF))?;
+        match join_over(&self.engine, &local, socket, &self.context_ids)? {
+            Joined::Connected(made) => self.connected_with(&local, made, local.errhandler().get()),
+            Joined::Apart => Ok(Handle(MPI_COMM_NULL)),
+        }
+    }
+
+    /// The intercommunicator of a local communicator's processes and a group that they are connected with.
+    pub(crate) fn connected_with(&self, local: &Comm, made: Connection, errhandler: Handle) -> Result<Handle> {
+        let Connection { context, remote } = made;
+        let (group, rank, name) = (local.group().clone(), local.rank, String::new());
+        let remote = Some(RemoteSpec { group: remote, internal_meters: self.internal_meters(group.size()) });
+        let guard = &mut self.engine.lock();
+        self.adopt(guard, CommSpec { context, group, remote, rank, name, errhandler, topology: None })
+    }
+}
+
+#[cold]
+fn not_open(name: &str) -> Error {
+    Error::new(MPI_ERR_PORT, "this process has no open port with that name").arg("port_name", &name)
+}
