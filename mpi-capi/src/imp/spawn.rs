@@ -9,9 +9,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use mpi_core::abi;
-use mpi_env::Spawned;
+use mpi_env::{SpawnProgram, Spawned};
 use mpi_errors::{Error, Result};
-use mpi_wireup::spawn_request::SpawnProgram;
 
 use super::comm_create::hints;
 use crate::call_context::{CallContext, CommView};
@@ -34,7 +33,7 @@ pub fn comm_spawn(
     argv: *mut *mut c_char,
     maxprocs: c_int,
     info: usize,
-    root: u32,
+    root: i32,
     comm: CommView,
     intercomm: Out<usize>,
     codes: *mut c_int,
@@ -53,7 +52,7 @@ pub fn comm_spawn_multiple(
     argvs: *mut *mut *mut c_char,
     maxprocs: *const c_int,
     infos: *const usize,
-    root: u32,
+    root: i32,
     comm: CommView,
     intercomm: Out<usize>,
     codes: *mut c_int,
@@ -79,7 +78,7 @@ pub fn comm_spawn_multiple(
 fn spawn(
     cx: CallContext,
     comm: CommView,
-    root: u32,
+    root: i32,
     programs: impl FnOnce() -> Result<Vec<SpawnProgram>>,
     intercomm: Out<usize>,
     codes: *mut c_int,
@@ -87,7 +86,7 @@ fn spawn(
     let process = cx.process;
     // The call is collective, so the lock is released first.
     drop(cx);
-    let Spawned { comm, started } = process.comm_spawn(comm.handle, root, programs)?;
+    let Spawned { comm, started } = process.comm_spawn(comm.handle, root as u32, programs)?;
     if !codes.is_null() {
         for (code, started) in check::slice("array_of_errcodes", codes, started.len())?.iter_mut().zip(started) {
             *code = if started { abi::MPI_SUCCESS } else { abi::MPI_ERR_SPAWN };
