@@ -3,13 +3,13 @@
 //! The roots first exchange a greeting, so that something else at the other end is an error and not a damaged group.
 //! Not here: how the roots got their socket (`port`, `dial`; a launcher; the program itself, for `MPI_Comm_join`).
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use mpi_comm::{Comm, Connection, ContextIds, WordExchange, connect_jobs};
 use mpi_core::Guarded;
-use mpi_core::abi::MPI_ERR_OTHER;
+use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
 
@@ -55,20 +55,33 @@ pub enum Joined {
 }
 
 /// Connects this process, the only one of `local`, with the process at the other end of the program's socket
-/// (`MPI_Comm_join`).
+/// (`MPI_Comm_join`). The program leaves the socket open and alone until the call returns.
 /// # Errors
-/// As [`connect_over`].
-pub fn join_over(
-    engine: &Engine,
-    local: &Comm,
-    socket: BorrowedFd<'_>,
-    ids: &Guarded<ContextIds>,
-) -> Result<Joined> {
+/// `MPI_ERR_ARG` for a descriptor that is no connected stream socket; as [`connect_over`].
+pub fn join_over(engine: &Engine, local: &Comm, socket: RawFd, ids: &Guarded<ContextIds>) -> Result<Joined> {
+    if !is_connected_stream(socket) {
+        return Err(Error::new(MPI_ERR_ARG, "it is no connected stream socket").arg("fd", &socket));
+    }
+    // SAFETY: it is open, as just seen, and stays so by the program's promise.
+    let socket = unsafe { BorrowedFd::borrow_raw(socket) };
     let words = SocketWords { engine, socket, deadline: None };
     match greet(&words)? {
         true => connect_jobs(engine, local, 0, Some(Ok(&words)), ids).map(Joined::Connected),
         false => Ok(Joined::Apart),
     }
+}
+
+/// Whether a number is the descriptor of a stream socket that is connected.
+fn is_connected_stream(socket: RawFd) -> bool {
+    let (mut kind, mut length) = (0i32, size_of::<i32>() as libc::socklen_t);
+    // SAFETY: room for the value, with its length; a number that is no descriptor is an error of the call.
+    let got = unsafe { libc::getsockopt(socket, libc::SOL_SOCKET, libc::SO_TYPE, (&raw mut kind).cast(), &mut length) };
+    // SAFETY: plain data, for which zeros are a value.
+    let mut peer: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+    // SAFETY: room for an address, with its length.
+    let connected = unsafe { libc::getpeername(socket, (&raw mut peer).cast(), &mut length) };
+    got == 0 && connected == 0 && kind == libc::SOCK_STREAM
 }
 
 /// Exchanges greetings; whether the other process is on this host.

@@ -1321,6 +1321,38 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_CARTDIM_GET
 
+    SUBROUTINE MPI_CLOSE_PORT(port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_CLOSE_PORT
+
+    SUBROUTINE PMPI_CLOSE_PORT(port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_CLOSE_PORT
+
+    SUBROUTINE MPI_COMM_ACCEPT(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: newcomm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_ACCEPT
+
+    SUBROUTINE PMPI_COMM_ACCEPT(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: newcomm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_ACCEPT
+
     SUBROUTINE MPI_COMM_ATTACH_BUFFER(comm, buffer, size, ierror)
       IMPORT
       INTEGER :: comm
@@ -1368,6 +1400,26 @@ MODULE mpi
       INTEGER :: result
       INTEGER :: ierror
     END SUBROUTINE PMPI_COMM_COMPARE
+
+    SUBROUTINE MPI_COMM_CONNECT(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: newcomm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_CONNECT
+
+    SUBROUTINE PMPI_COMM_CONNECT(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: newcomm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_CONNECT
 
     SUBROUTINE MPI_COMM_CREATE(comm, group, newcomm, ierror)
       IMPORT
@@ -1688,6 +1740,20 @@ MODULE mpi
       INTEGER :: request
       INTEGER :: ierror
     END SUBROUTINE PMPI_COMM_IFLUSH_BUFFER
+
+    SUBROUTINE MPI_COMM_JOIN(fd, intercomm, ierror)
+      IMPORT
+      INTEGER :: fd
+      INTEGER :: intercomm
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_JOIN
+
+    SUBROUTINE PMPI_COMM_JOIN(fd, intercomm, ierror)
+      IMPORT
+      INTEGER :: fd
+      INTEGER :: intercomm
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_JOIN
 
     SUBROUTINE MPI_COMM_RANK(comm, rank, ierror)
       IMPORT
@@ -5692,6 +5758,20 @@ MODULE mpi
       INTEGER :: op
       INTEGER :: ierror
     END SUBROUTINE PMPI_OP_FREE
+
+    SUBROUTINE MPI_OPEN_PORT(info, port_name, ierror)
+      IMPORT
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_OPEN_PORT
+
+    SUBROUTINE PMPI_OPEN_PORT(info, port_name, ierror)
+      IMPORT
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_OPEN_PORT
 
     SUBROUTINE MPI_PACK(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror)
       IMPORT

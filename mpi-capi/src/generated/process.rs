@@ -20,6 +20,57 @@ pub unsafe extern "C" fn PMPI_Abort(comm: usize, errorcode: c_int) -> c_int {
     })
 }
 
+/// `MPI_Close_port`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Close_port(port_name: *const c_char) -> c_int {
+    entry::running(functions::MPI_CLOSE_PORT, None, |cx| {
+        let port_name = check::text("port_name", port_name)?;
+
+        let record = cx.enter(functions::MPI_CLOSE_PORT, -1, 0, 0);
+        record.end(imp::connect::close_port(cx, port_name))
+    })
+}
+
+/// `MPI_Comm_accept`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_accept(
+    port_name: *const c_char,
+    info: usize,
+    root: c_int,
+    comm: usize,
+    newcomm: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_COMM_ACCEPT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_ACCEPT, root as i32, 0, 0);
+        record.end(imp::connect::comm_accept(cx, port_name, info, root, comm, newcomm))
+    })
+}
+
+/// `MPI_Comm_connect`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_connect(
+    port_name: *const c_char,
+    info: usize,
+    root: c_int,
+    comm: usize,
+    newcomm: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_COMM_CONNECT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_CONNECT, root as i32, 0, 0);
+        record.end(imp::connect::comm_connect(cx, port_name, info, root, comm, newcomm))
+    })
+}
+
 /// `MPI_Comm_disconnect`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_disconnect(comm: *mut usize) -> c_int {
@@ -30,6 +81,17 @@ pub unsafe extern "C" fn PMPI_Comm_disconnect(comm: *mut usize) -> c_int {
             let record = cx.enter(functions::MPI_COMM_DISCONNECT, -1, 0, 0);
             record.end(imp::comm::comm_disconnect(cx, comm))
         })
+    })
+}
+
+/// `MPI_Comm_join`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_join(fd: c_int, intercomm: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_JOIN, None, |cx| {
+        let intercomm = check::out("intercomm", intercomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_JOIN, -1, 0, 0);
+        record.end(imp::connect::comm_join(cx, fd, intercomm))
     })
 }
 
@@ -91,6 +153,17 @@ pub unsafe extern "C" fn PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
         let flag = check::out("flag", flag)?;
 
         imp::life::is_thread_main(cx, flag)
+    })
+}
+
+/// `MPI_Open_port`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Open_port(info: usize, port_name: *mut c_char) -> c_int {
+    entry::running(functions::MPI_OPEN_PORT, None, |cx| {
+        let port_name = check::pointer("port_name", port_name)?;
+
+        let record = cx.enter(functions::MPI_OPEN_PORT, -1, 0, 0);
+        record.end(imp::connect::open_port(cx, info, port_name))
     })
 }
 

@@ -4,7 +4,6 @@
 //! Not here: ports themselves, the handshake (`mpi-dynamic`).
 
 use std::collections::HashMap;
-use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -79,10 +78,10 @@ impl Process {
         self.connected_with(&local, made, local.errhandler().get())
     }
 
-    /// `MPI_Comm_join` on a socket that the caller has checked: an intercommunicator of this process and the one at the
-    /// other end; `MPI_COMM_NULL` if they run on different hosts. Waits, with no guard held. Errors: as
-    /// [`Process::connect_over`].
-    pub fn comm_join(&self, socket: BorrowedFd<'_>) -> Result<Handle> {
+    /// `MPI_Comm_join`: an intercommunicator of this process and the one at the other end of a socket; `MPI_COMM_NULL` if
+    /// they run on different hosts. Waits, with no guard held. Errors: `MPI_ERR_ARG` for what is no connected stream
+    /// socket, and as [`Process::connect_over`].
+    pub fn comm_join(&self, socket: i32) -> Result<Handle> {
         let local = self.parent(Handle(MPI_COMM_SELF))?;
         match join_over(&self.engine, &local, socket, &self.context_ids)? {
             Joined::Connected(made) => self.connected_with(&local, made, local.errhandler().get()),

@@ -519,6 +519,16 @@ static const ferrum_parameter parameters_Cartdim_get[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"ndims", "NUM_DIMS", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Close_port[] = {
+    {"port_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+};
+static const ferrum_parameter parameters_Comm_accept[] = {
+    {"port_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"newcomm", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Comm_attach_buffer[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"buffer", "RAW_BUFFER", "void *", FERRUM_ADDRESS, FERRUM_IN},
@@ -540,6 +550,13 @@ static const ferrum_parameter parameters_Comm_compare[] = {
     {"comm1", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"comm2", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"result", "COMM_COMPARISON", "int *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Comm_connect[] = {
+    {"port_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"newcomm", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Comm_create[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
@@ -647,6 +664,10 @@ static const ferrum_parameter parameters_Comm_idup_with_info[] = {
 static const ferrum_parameter parameters_Comm_iflush_buffer[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Comm_join[] = {
+    {"fd", "FILE_DESCRIPTOR", "int", FERRUM_INT, FERRUM_IN},
+    {"intercomm", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Comm_rank[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
@@ -2850,6 +2871,10 @@ static const ferrum_parameter parameters_Op_fromint[] = {
 static const ferrum_parameter parameters_Op_toint[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
 };
+static const ferrum_parameter parameters_Open_port[] = {
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"port_name", "STRING", "char *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Pack[] = {
     {"inbuf", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"incount", "POLYDTYPE_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -4687,7 +4712,7 @@ static const ferrum_parameter parameters_Win_wait[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
 
-const ferrum_function adapter_functions[682] = {
+const ferrum_function adapter_functions[687] = {
     {"MPI_Abi_get_fortran_booleans", 1, 4, parameters_Abi_get_fortran_booleans, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_fortran_info", 2, 1, parameters_Abi_get_fortran_info, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_info", 3, 1, parameters_Abi_get_info, FERRUM_INT, 1, -1, -1, -1},
@@ -4755,11 +4780,14 @@ const ferrum_function adapter_functions[682] = {
     {"MPI_Cart_shift", 65, 5, parameters_Cart_shift, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Cart_sub", 66, 3, parameters_Cart_sub, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Cartdim_get", 67, 2, parameters_Cartdim_get, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Close_port", 68, 1, parameters_Close_port, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Comm_accept", 69, 5, parameters_Comm_accept, FERRUM_INT, 1, 2, -1, 3},
     {"MPI_Comm_attach_buffer", 70, 3, parameters_Comm_attach_buffer, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_attach_buffer_c", 71, 3, parameters_Comm_attach_buffer_c, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_c2f", 72, 1, parameters_Comm_c2f, FERRUM_INT, 0, -1, -1, 0},
     {"MPI_Comm_call_errhandler", 73, 2, parameters_Comm_call_errhandler, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_compare", 74, 3, parameters_Comm_compare, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Comm_connect", 75, 5, parameters_Comm_connect, FERRUM_INT, 1, 2, -1, 3},
     {"MPI_Comm_create", 76, 3, parameters_Comm_create, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_create_errhandler", 77, 2, parameters_Comm_create_errhandler, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Comm_create_from_group", 78, 5, parameters_Comm_create_from_group, FERRUM_INT, 1, -1, -1, -1},
@@ -4784,6 +4812,7 @@ const ferrum_function adapter_functions[682] = {
     {"MPI_Comm_idup", 98, 3, parameters_Comm_idup, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_idup_with_info", 99, 4, parameters_Comm_idup_with_info, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_iflush_buffer", 100, 2, parameters_Comm_iflush_buffer, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Comm_join", 101, 2, parameters_Comm_join, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Comm_rank", 102, 2, parameters_Comm_rank, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_remote_group", 103, 2, parameters_Comm_remote_group, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_remote_size", 104, 2, parameters_Comm_remote_size, FERRUM_INT, 1, -1, -1, 0},
@@ -5079,6 +5108,7 @@ const ferrum_function adapter_functions[682] = {
     {"MPI_Op_free", 397, 1, parameters_Op_free, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Op_fromint", 398, 1, parameters_Op_fromint, FERRUM_HANDLE, 0, -1, -1, -1},
     {"MPI_Op_toint", 399, 1, parameters_Op_toint, FERRUM_INT, 0, -1, -1, -1},
+    {"MPI_Open_port", 400, 2, parameters_Open_port, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Pack", 401, 7, parameters_Pack, FERRUM_INT, 1, -1, -1, 6},
     {"MPI_Pack_c", 402, 7, parameters_Pack_c, FERRUM_INT, 1, -1, -1, 6},
     {"MPI_Pack_external", 403, 7, parameters_Pack_external, FERRUM_INT, 1, -1, -1, -1},
@@ -5372,7 +5402,7 @@ const ferrum_function adapter_functions[682] = {
     {"MPI_Wtime", 693, 0, NULL, FERRUM_DOUBLE, 0, -1, -1, -1},
 };
 
-const adapter_buffers adapter_all_buffers[682] = {
+const adapter_buffers adapter_all_buffers[687] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -5441,9 +5471,13 @@ const adapter_buffers adapter_all_buffers[682] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
+    {0, 2, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
+    {0, -1, NULL},
+    {0, -1, NULL},
+    {0, 2, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -5748,6 +5782,7 @@ const adapter_buffers adapter_all_buffers[682] = {
     {2, -1, buffers_Neighbor_alltoall_c},
     {2, -1, buffers_Neighbor_alltoall_init},
     {2, -1, buffers_Neighbor_alltoall_init_c},
+    {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -6927,13 +6962,39 @@ int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
     return (int)call.result.integer;
 }
 
+int MPI_Close_port(const char *port_name)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Close_port(port_name);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)port_name}};
+    ferrum_call call = {.function = &adapter_functions[67], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Close_port(port_name);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Comm_accept(port_name, info, root, comm, newcomm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)port_name}, {.address = (void *)(uintptr_t)info}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)newcomm}};
+    ferrum_call call = {.function = &adapter_functions[68], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Comm_accept(port_name, info, root, comm, newcomm);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
 int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Comm_attach_buffer(comm, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[67], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[69], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_attach_buffer(comm, buffer, size);
     adapter_leave(&call, inside);
@@ -6946,7 +7007,7 @@ int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
     if (!inside)
         return PMPI_Comm_attach_buffer_c(comm, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[68], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[70], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_attach_buffer_c(comm, buffer, size);
     adapter_leave(&call, inside);
@@ -6959,7 +7020,7 @@ MPI_Fint MPI_Comm_c2f(MPI_Comm comm)
     if (!inside)
         return PMPI_Comm_c2f(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[69], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[71], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_c2f(comm);
     adapter_leave(&call, inside);
@@ -6972,7 +7033,7 @@ int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     if (!inside)
         return PMPI_Comm_call_errhandler(comm, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[70], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[72], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_call_errhandler(comm, errorcode);
     adapter_leave(&call, inside);
@@ -6985,9 +7046,22 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     if (!inside)
         return PMPI_Comm_compare(comm1, comm2, result);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm1}, {.address = (void *)(uintptr_t)comm2}, {.address = (void *)(uintptr_t)result}};
-    ferrum_call call = {.function = &adapter_functions[71], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[73], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_compare(comm1, comm2, result);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Comm_connect(port_name, info, root, comm, newcomm);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)port_name}, {.address = (void *)(uintptr_t)info}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)newcomm}};
+    ferrum_call call = {.function = &adapter_functions[74], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Comm_connect(port_name, info, root, comm, newcomm);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -6998,7 +7072,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Comm_create(comm, group, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[72], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[75], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create(comm, group, newcomm);
     adapter_leave(&call, inside);
@@ -7011,7 +7085,7 @@ int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
     if (!inside)
         return PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[73], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[76], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -7024,7 +7098,7 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
     if (!inside)
         return PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)stringtag}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[74], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[77], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
     adapter_leave(&call, inside);
@@ -7037,7 +7111,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     if (!inside)
         return PMPI_Comm_create_group(comm, group, tag, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}, {.integer = tag}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[75], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[78], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_group(comm, group, tag, newcomm);
     adapter_leave(&call, inside);
@@ -7050,7 +7124,7 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_C
     if (!inside)
         return PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_copy_attr_fn}, {.address = (void *)(uintptr_t)comm_delete_attr_fn}, {.address = (void *)(uintptr_t)comm_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[76], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[79], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -7063,7 +7137,7 @@ int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     if (!inside)
         return PMPI_Comm_delete_attr(comm, comm_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}};
-    ferrum_call call = {.function = &adapter_functions[77], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[80], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_delete_attr(comm, comm_keyval);
     adapter_leave(&call, inside);
@@ -7076,7 +7150,7 @@ int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
     if (!inside)
         return PMPI_Comm_detach_buffer(comm, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[78], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[81], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_detach_buffer(comm, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -7089,7 +7163,7 @@ int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
     if (!inside)
         return PMPI_Comm_detach_buffer_c(comm, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[79], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[82], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_detach_buffer_c(comm, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -7102,7 +7176,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
     if (!inside)
         return PMPI_Comm_disconnect(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[80], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[83], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_disconnect(comm);
     adapter_leave(&call, inside);
@@ -7115,7 +7189,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Comm_dup(comm, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[81], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[84], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_dup(comm, newcomm);
     adapter_leave(&call, inside);
@@ -7128,7 +7202,7 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Comm_dup_with_info(comm, info, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[82], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[85], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_dup_with_info(comm, info, newcomm);
     adapter_leave(&call, inside);
@@ -7141,7 +7215,7 @@ MPI_Comm MPI_Comm_f2c(MPI_Fint comm)
     if (!inside)
         return PMPI_Comm_f2c(comm);
     const ferrum_value values[] = {{.integer = comm}};
-    ferrum_call call = {.function = &adapter_functions[83], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[86], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Comm_f2c(comm);
     adapter_leave(&call, inside);
@@ -7154,7 +7228,7 @@ int MPI_Comm_flush_buffer(MPI_Comm comm)
     if (!inside)
         return PMPI_Comm_flush_buffer(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[84], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[87], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_flush_buffer(comm);
     adapter_leave(&call, inside);
@@ -7167,7 +7241,7 @@ int MPI_Comm_free(MPI_Comm *comm)
     if (!inside)
         return PMPI_Comm_free(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[85], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[88], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_free(comm);
     adapter_leave(&call, inside);
@@ -7180,7 +7254,7 @@ int MPI_Comm_free_keyval(int *comm_keyval)
     if (!inside)
         return PMPI_Comm_free_keyval(comm_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_keyval}};
-    ferrum_call call = {.function = &adapter_functions[86], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[89], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_free_keyval(comm_keyval);
     adapter_leave(&call, inside);
@@ -7193,7 +7267,7 @@ MPI_Comm MPI_Comm_fromint(int comm)
     if (!inside)
         return PMPI_Comm_fromint(comm);
     const ferrum_value values[] = {{.integer = comm}};
-    ferrum_call call = {.function = &adapter_functions[87], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[90], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Comm_fromint(comm);
     adapter_leave(&call, inside);
@@ -7206,7 +7280,7 @@ int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *
     if (!inside)
         return PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[88], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[91], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -7219,7 +7293,7 @@ int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Comm_get_errhandler(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[89], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[92], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_errhandler(comm, errhandler);
     adapter_leave(&call, inside);
@@ -7232,7 +7306,7 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     if (!inside)
         return PMPI_Comm_get_info(comm, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[90], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[93], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_info(comm, info_used);
     adapter_leave(&call, inside);
@@ -7245,7 +7319,7 @@ int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     if (!inside)
         return PMPI_Comm_get_name(comm, comm_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)comm_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[91], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[94], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_get_name(comm, comm_name, resultlen);
     adapter_leave(&call, inside);
@@ -7258,7 +7332,7 @@ int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     if (!inside)
         return PMPI_Comm_group(comm, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[92], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[95], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_group(comm, group);
     adapter_leave(&call, inside);
@@ -7271,7 +7345,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     if (!inside)
         return PMPI_Comm_idup(comm, newcomm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)newcomm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[93], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[96], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_idup(comm, newcomm, request);
     adapter_leave(&call, inside);
@@ -7284,7 +7358,7 @@ int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI
     if (!inside)
         return PMPI_Comm_idup_with_info(comm, info, newcomm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[94], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[97], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_idup_with_info(comm, info, newcomm, request);
     adapter_leave(&call, inside);
@@ -7297,9 +7371,22 @@ int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
     if (!inside)
         return PMPI_Comm_iflush_buffer(comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[95], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[98], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_iflush_buffer(comm, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Comm_join(int fd, MPI_Comm *intercomm)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Comm_join(fd, intercomm);
+    const ferrum_value values[] = {{.integer = fd}, {.address = (void *)(uintptr_t)intercomm}};
+    ferrum_call call = {.function = &adapter_functions[99], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Comm_join(fd, intercomm);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -7310,7 +7397,7 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank)
     if (!inside)
         return PMPI_Comm_rank(comm, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)rank}};
-    ferrum_call call = {.function = &adapter_functions[96], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[100], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_rank(comm, rank);
     adapter_leave(&call, inside);
@@ -7323,7 +7410,7 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     if (!inside)
         return PMPI_Comm_remote_group(comm, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[97], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[101], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_remote_group(comm, group);
     adapter_leave(&call, inside);
@@ -7336,7 +7423,7 @@ int MPI_Comm_remote_size(MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Comm_remote_size(comm, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[98], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[102], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_remote_size(comm, size);
     adapter_leave(&call, inside);
@@ -7349,7 +7436,7 @@ int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
     if (!inside)
         return PMPI_Comm_set_attr(comm, comm_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[99], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[103], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_attr(comm, comm_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -7362,7 +7449,7 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Comm_set_errhandler(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[100], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[104], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_errhandler(comm, errhandler);
     adapter_leave(&call, inside);
@@ -7375,7 +7462,7 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     if (!inside)
         return PMPI_Comm_set_info(comm, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[101], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[105], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_info(comm, info);
     adapter_leave(&call, inside);
@@ -7388,7 +7475,7 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     if (!inside)
         return PMPI_Comm_set_name(comm, comm_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)comm_name}};
-    ferrum_call call = {.function = &adapter_functions[102], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[106], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_name(comm, comm_name);
     adapter_leave(&call, inside);
@@ -7401,7 +7488,7 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Comm_size(comm, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[103], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[107], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_size(comm, size);
     adapter_leave(&call, inside);
@@ -7414,7 +7501,7 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Comm_split(comm, color, key, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = color}, {.integer = key}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[104], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[108], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_split(comm, color, key, newcomm);
     adapter_leave(&call, inside);
@@ -7427,7 +7514,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
     if (!inside)
         return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = split_type}, {.integer = key}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[105], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[109], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
     adapter_leave(&call, inside);
@@ -7440,7 +7527,7 @@ int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
     if (!inside)
         return PMPI_Comm_test_inter(comm, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[106], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[110], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_test_inter(comm, flag);
     adapter_leave(&call, inside);
@@ -7453,7 +7540,7 @@ int MPI_Comm_toint(MPI_Comm comm)
     if (!inside)
         return PMPI_Comm_toint(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[107], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[111], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_toint(comm);
     adapter_leave(&call, inside);
@@ -7466,7 +7553,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     if (!inside)
         return PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.address = (void *)(uintptr_t)compare_addr}, {.address = (void *)(uintptr_t)result_addr}, {.address = (void *)(uintptr_t)datatype}, {.integer = target_rank}, {.integer = target_disp}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[108], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[112], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     adapter_leave(&call, inside);
@@ -7479,7 +7566,7 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
     if (!inside)
         return PMPI_Dims_create(nnodes, ndims, dims);
     const ferrum_value values[] = {{.integer = nnodes}, {.integer = ndims}, {.address = (void *)(uintptr_t)dims}};
-    ferrum_call call = {.function = &adapter_functions[109], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[113], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dims_create(nnodes, ndims, dims);
     adapter_leave(&call, inside);
@@ -7492,7 +7579,7 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     if (!inside)
         return PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = n}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)degrees}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)weights}, {.address = (void *)(uintptr_t)info}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_dist_graph}};
-    ferrum_call call = {.function = &adapter_functions[110], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[114], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     adapter_leave(&call, inside);
@@ -7505,7 +7592,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     if (!inside)
         return PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = indegree}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)sourceweights}, {.integer = outdegree}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)destweights}, {.address = (void *)(uintptr_t)info}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_dist_graph}};
-    ferrum_call call = {.function = &adapter_functions[111], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[115], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     adapter_leave(&call, inside);
@@ -7518,7 +7605,7 @@ int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int 
     if (!inside)
         return PMPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindegree}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)sourceweights}, {.integer = maxoutdegree}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)destweights}};
-    ferrum_call call = {.function = &adapter_functions[112], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[116], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     adapter_leave(&call, inside);
@@ -7531,7 +7618,7 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
     if (!inside)
         return PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)indegree}, {.address = (void *)(uintptr_t)outdegree}, {.address = (void *)(uintptr_t)weighted}};
-    ferrum_call call = {.function = &adapter_functions[113], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[117], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
     adapter_leave(&call, inside);
@@ -7544,7 +7631,7 @@ MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Errhandler_c2f(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[114], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[118], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_c2f(errhandler);
     adapter_leave(&call, inside);
@@ -7557,7 +7644,7 @@ int MPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler
     if (!inside)
         return PMPI_Errhandler_create(function, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)function}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[115], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[119], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_create(function, errhandler);
     adapter_leave(&call, inside);
@@ -7570,7 +7657,7 @@ MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint errhandler)
     if (!inside)
         return PMPI_Errhandler_f2c(errhandler);
     const ferrum_value values[] = {{.integer = errhandler}};
-    ferrum_call call = {.function = &adapter_functions[116], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[120], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Errhandler_f2c(errhandler);
     adapter_leave(&call, inside);
@@ -7583,7 +7670,7 @@ int MPI_Errhandler_free(MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Errhandler_free(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[117], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[121], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_free(errhandler);
     adapter_leave(&call, inside);
@@ -7596,7 +7683,7 @@ MPI_Errhandler MPI_Errhandler_fromint(int errhandler)
     if (!inside)
         return PMPI_Errhandler_fromint(errhandler);
     const ferrum_value values[] = {{.integer = errhandler}};
-    ferrum_call call = {.function = &adapter_functions[118], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[122], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Errhandler_fromint(errhandler);
     adapter_leave(&call, inside);
@@ -7609,7 +7696,7 @@ int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Errhandler_get(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[119], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[123], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_get(comm, errhandler);
     adapter_leave(&call, inside);
@@ -7622,7 +7709,7 @@ int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Errhandler_set(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[120], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[124], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_set(comm, errhandler);
     adapter_leave(&call, inside);
@@ -7635,7 +7722,7 @@ int MPI_Errhandler_toint(MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Errhandler_toint(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[121], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[125], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_toint(errhandler);
     adapter_leave(&call, inside);
@@ -7648,7 +7735,7 @@ int MPI_Error_class(int errorcode, int *errorclass)
     if (!inside)
         return PMPI_Error_class(errorcode, errorclass);
     const ferrum_value values[] = {{.integer = errorcode}, {.address = (void *)(uintptr_t)errorclass}};
-    ferrum_call call = {.function = &adapter_functions[122], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[126], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Error_class(errorcode, errorclass);
     adapter_leave(&call, inside);
@@ -7661,7 +7748,7 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen)
     if (!inside)
         return PMPI_Error_string(errorcode, string, resultlen);
     const ferrum_value values[] = {{.integer = errorcode}, {.address = (void *)(uintptr_t)string}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[123], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[127], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Error_string(errorcode, string, resultlen);
     adapter_leave(&call, inside);
@@ -7674,7 +7761,7 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     if (!inside)
         return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[124], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[128], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -7687,7 +7774,7 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     if (!inside)
         return PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[125], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[129], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -7700,7 +7787,7 @@ int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[126], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[130], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -7713,7 +7800,7 @@ int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[127], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[131], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -7726,7 +7813,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     if (!inside)
         return PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.address = (void *)(uintptr_t)result_addr}, {.address = (void *)(uintptr_t)datatype}, {.integer = target_rank}, {.integer = target_disp}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[128], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[132], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     adapter_leave(&call, inside);
@@ -7739,7 +7826,7 @@ MPI_Fint MPI_File_c2f(MPI_File file)
     if (!inside)
         return PMPI_File_c2f(file);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}};
-    ferrum_call call = {.function = &adapter_functions[129], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[133], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_c2f(file);
     adapter_leave(&call, inside);
@@ -7752,7 +7839,7 @@ int MPI_File_call_errhandler(MPI_File fh, int errorcode)
     if (!inside)
         return PMPI_File_call_errhandler(fh, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[130], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[134], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_call_errhandler(fh, errorcode);
     adapter_leave(&call, inside);
@@ -7765,7 +7852,7 @@ int MPI_File_close(MPI_File *fh)
     if (!inside)
         return PMPI_File_close(fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}};
-    ferrum_call call = {.function = &adapter_functions[131], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[135], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_close(fh);
     adapter_leave(&call, inside);
@@ -7778,7 +7865,7 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
     if (!inside)
         return PMPI_File_create_errhandler(file_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[132], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[136], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_create_errhandler(file_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -7791,7 +7878,7 @@ int MPI_File_delete(const char *filename, MPI_Info info)
     if (!inside)
         return PMPI_File_delete(filename, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)filename}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[133], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[137], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_delete(filename, info);
     adapter_leave(&call, inside);
@@ -7804,7 +7891,7 @@ MPI_File MPI_File_f2c(MPI_Fint file)
     if (!inside)
         return PMPI_File_f2c(file);
     const ferrum_value values[] = {{.integer = file}};
-    ferrum_call call = {.function = &adapter_functions[134], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[138], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_File_f2c(file);
     adapter_leave(&call, inside);
@@ -7817,7 +7904,7 @@ MPI_File MPI_File_fromint(int file)
     if (!inside)
         return PMPI_File_fromint(file);
     const ferrum_value values[] = {{.integer = file}};
-    ferrum_call call = {.function = &adapter_functions[135], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[139], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_File_fromint(file);
     adapter_leave(&call, inside);
@@ -7830,7 +7917,7 @@ int MPI_File_get_amode(MPI_File fh, int *amode)
     if (!inside)
         return PMPI_File_get_amode(fh, amode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)amode}};
-    ferrum_call call = {.function = &adapter_functions[136], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[140], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_amode(fh, amode);
     adapter_leave(&call, inside);
@@ -7843,7 +7930,7 @@ int MPI_File_get_atomicity(MPI_File fh, int *flag)
     if (!inside)
         return PMPI_File_get_atomicity(fh, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[137], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[141], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_atomicity(fh, flag);
     adapter_leave(&call, inside);
@@ -7856,7 +7943,7 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
     if (!inside)
         return PMPI_File_get_byte_offset(fh, offset, disp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)disp}};
-    ferrum_call call = {.function = &adapter_functions[138], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[142], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_byte_offset(fh, offset, disp);
     adapter_leave(&call, inside);
@@ -7869,7 +7956,7 @@ int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_File_get_errhandler(file, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[139], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[143], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_errhandler(file, errhandler);
     adapter_leave(&call, inside);
@@ -7882,7 +7969,7 @@ int MPI_File_get_group(MPI_File fh, MPI_Group *group)
     if (!inside)
         return PMPI_File_get_group(fh, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[140], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[144], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_group(fh, group);
     adapter_leave(&call, inside);
@@ -7895,7 +7982,7 @@ int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
     if (!inside)
         return PMPI_File_get_info(fh, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[141], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[145], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_info(fh, info_used);
     adapter_leave(&call, inside);
@@ -7908,7 +7995,7 @@ int MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
     if (!inside)
         return PMPI_File_get_position(fh, offset);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)offset}};
-    ferrum_call call = {.function = &adapter_functions[142], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[146], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_position(fh, offset);
     adapter_leave(&call, inside);
@@ -7921,7 +8008,7 @@ int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
     if (!inside)
         return PMPI_File_get_position_shared(fh, offset);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)offset}};
-    ferrum_call call = {.function = &adapter_functions[143], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[147], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_position_shared(fh, offset);
     adapter_leave(&call, inside);
@@ -7934,7 +8021,7 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
     if (!inside)
         return PMPI_File_get_size(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[144], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[148], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_size(fh, size);
     adapter_leave(&call, inside);
@@ -7947,7 +8034,7 @@ int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exten
     if (!inside)
         return PMPI_File_get_type_extent(fh, datatype, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[145], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[149], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_type_extent(fh, datatype, extent);
     adapter_leave(&call, inside);
@@ -7960,7 +8047,7 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *ex
     if (!inside)
         return PMPI_File_get_type_extent_c(fh, datatype, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[146], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[150], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_type_extent_c(fh, datatype, extent);
     adapter_leave(&call, inside);
@@ -7973,7 +8060,7 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Da
     if (!inside)
         return PMPI_File_get_view(fh, disp, etype, filetype, datarep);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)disp}, {.address = (void *)(uintptr_t)etype}, {.address = (void *)(uintptr_t)filetype}, {.address = (void *)(uintptr_t)datarep}};
-    ferrum_call call = {.function = &adapter_functions[147], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[151], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_view(fh, disp, etype, filetype, datarep);
     adapter_leave(&call, inside);
@@ -7986,7 +8073,7 @@ int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
     if (!inside)
         return PMPI_File_iread(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[148], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[152], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -7999,7 +8086,7 @@ int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     if (!inside)
         return PMPI_File_iread_all(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[149], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[153], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_all(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8012,7 +8099,7 @@ int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
     if (!inside)
         return PMPI_File_iread_all_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[150], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[154], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_all_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8025,7 +8112,7 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     if (!inside)
         return PMPI_File_iread_at(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[151], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[155], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8038,7 +8125,7 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
     if (!inside)
         return PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[152], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[156], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8051,7 +8138,7 @@ int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     if (!inside)
         return PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[153], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[157], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8064,7 +8151,7 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     if (!inside)
         return PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[154], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[158], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8077,7 +8164,7 @@ int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
     if (!inside)
         return PMPI_File_iread_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[155], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[159], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8090,7 +8177,7 @@ int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_iread_shared(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[156], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[160], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_shared(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8103,7 +8190,7 @@ int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_File_iread_shared_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[157], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[161], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_shared_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8116,7 +8203,7 @@ int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_iwrite(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[158], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[162], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8129,7 +8216,7 @@ int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
     if (!inside)
         return PMPI_File_iwrite_all(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[159], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[163], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_all(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8142,7 +8229,7 @@ int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     if (!inside)
         return PMPI_File_iwrite_all_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[160], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[164], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_all_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8155,7 +8242,7 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     if (!inside)
         return PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[161], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[165], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8168,7 +8255,7 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     if (!inside)
         return PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[162], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[166], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8181,7 +8268,7 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     if (!inside)
         return PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[163], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[167], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8194,7 +8281,7 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     if (!inside)
         return PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[164], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[168], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8207,7 +8294,7 @@ int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_File_iwrite_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[165], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[169], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8220,7 +8307,7 @@ int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     if (!inside)
         return PMPI_File_iwrite_shared(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[166], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[170], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_shared(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8233,7 +8320,7 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     if (!inside)
         return PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[167], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[171], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8246,7 +8333,7 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
     if (!inside)
         return PMPI_File_open(comm, filename, amode, info, fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)filename}, {.integer = amode}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)fh}};
-    ferrum_call call = {.function = &adapter_functions[168], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[172], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_open(comm, filename, amode, info, fh);
     adapter_leave(&call, inside);
@@ -8259,7 +8346,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
     if (!inside)
         return PMPI_File_preallocate(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[169], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[173], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_preallocate(fh, size);
     adapter_leave(&call, inside);
@@ -8272,7 +8359,7 @@ int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_
     if (!inside)
         return PMPI_File_read(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[170], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[174], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8285,7 +8372,7 @@ int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, 
     if (!inside)
         return PMPI_File_read_all(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[171], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[175], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8298,7 +8385,7 @@ int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype data
     if (!inside)
         return PMPI_File_read_all_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[172], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[176], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8311,7 +8398,7 @@ int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datat
     if (!inside)
         return PMPI_File_read_all_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[173], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[177], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8324,7 +8411,7 @@ int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype da
     if (!inside)
         return PMPI_File_read_all_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[174], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[178], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8337,7 +8424,7 @@ int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_read_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[175], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[179], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8350,7 +8437,7 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_D
     if (!inside)
         return PMPI_File_read_at(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[176], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[180], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8363,7 +8450,7 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, M
     if (!inside)
         return PMPI_File_read_at_all(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[177], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[181], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8376,7 +8463,7 @@ int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int co
     if (!inside)
         return PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[178], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[182], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8389,7 +8476,7 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_
     if (!inside)
         return PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[179], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[183], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8402,7 +8489,7 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count 
     if (!inside)
         return PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[180], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[184], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8415,7 +8502,7 @@ int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_read_at_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[181], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[185], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8428,7 +8515,7 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count coun
     if (!inside)
         return PMPI_File_read_at_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[182], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[186], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8441,7 +8528,7 @@ int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_read_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[183], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[187], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8454,7 +8541,7 @@ int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_read_ordered(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[184], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[188], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8467,7 +8554,7 @@ int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_File_read_ordered_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[185], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[189], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8480,7 +8567,7 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_File_read_ordered_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[186], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[190], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8493,7 +8580,7 @@ int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_File_read_ordered_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[187], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[191], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8506,7 +8593,7 @@ int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_read_ordered_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[188], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[192], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8519,7 +8606,7 @@ int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_File_read_shared(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[189], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[193], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_shared(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8532,7 +8619,7 @@ int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_File_read_shared_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[190], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[194], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_shared_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8545,7 +8632,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     if (!inside)
         return PMPI_File_seek(fh, offset, whence);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.integer = whence}};
-    ferrum_call call = {.function = &adapter_functions[191], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[195], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_seek(fh, offset, whence);
     adapter_leave(&call, inside);
@@ -8558,7 +8645,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     if (!inside)
         return PMPI_File_seek_shared(fh, offset, whence);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.integer = whence}};
-    ferrum_call call = {.function = &adapter_functions[192], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[196], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_seek_shared(fh, offset, whence);
     adapter_leave(&call, inside);
@@ -8571,7 +8658,7 @@ int MPI_File_set_atomicity(MPI_File fh, int flag)
     if (!inside)
         return PMPI_File_set_atomicity(fh, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = flag}};
-    ferrum_call call = {.function = &adapter_functions[193], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[197], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_atomicity(fh, flag);
     adapter_leave(&call, inside);
@@ -8584,7 +8671,7 @@ int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_File_set_errhandler(file, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[194], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[198], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_errhandler(file, errhandler);
     adapter_leave(&call, inside);
@@ -8597,7 +8684,7 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
     if (!inside)
         return PMPI_File_set_info(fh, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[195], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[199], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_info(fh, info);
     adapter_leave(&call, inside);
@@ -8610,7 +8697,7 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size)
     if (!inside)
         return PMPI_File_set_size(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[196], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[200], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_size(fh, size);
     adapter_leave(&call, inside);
@@ -8623,7 +8710,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     if (!inside)
         return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = disp}, {.address = (void *)(uintptr_t)etype}, {.address = (void *)(uintptr_t)filetype}, {.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[197], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[201], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     adapter_leave(&call, inside);
@@ -8636,7 +8723,7 @@ int MPI_File_sync(MPI_File fh)
     if (!inside)
         return PMPI_File_sync(fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}};
-    ferrum_call call = {.function = &adapter_functions[198], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[202], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_sync(fh);
     adapter_leave(&call, inside);
@@ -8649,7 +8736,7 @@ int MPI_File_toint(MPI_File file)
     if (!inside)
         return PMPI_File_toint(file);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}};
-    ferrum_call call = {.function = &adapter_functions[199], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[203], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_toint(file);
     adapter_leave(&call, inside);
@@ -8662,7 +8749,7 @@ int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_File_write(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[200], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[204], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8675,7 +8762,7 @@ int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype dat
     if (!inside)
         return PMPI_File_write_all(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[201], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[205], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8688,7 +8775,7 @@ int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Dataty
     if (!inside)
         return PMPI_File_write_all_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[202], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[206], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8701,7 +8788,7 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MP
     if (!inside)
         return PMPI_File_write_all_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[203], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[207], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8714,7 +8801,7 @@ int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Data
     if (!inside)
         return PMPI_File_write_all_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[204], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[208], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8727,7 +8814,7 @@ int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_write_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[205], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[209], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8740,7 +8827,7 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count
     if (!inside)
         return PMPI_File_write_at(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[206], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[210], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8753,7 +8840,7 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int c
     if (!inside)
         return PMPI_File_write_at_all(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[207], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[211], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8766,7 +8853,7 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
     if (!inside)
         return PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[208], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[212], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8779,7 +8866,7 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *bu
     if (!inside)
         return PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[209], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[213], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8792,7 +8879,7 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI
     if (!inside)
         return PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[210], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[214], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8805,7 +8892,7 @@ int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_write_at_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[211], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[215], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8818,7 +8905,7 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Cou
     if (!inside)
         return PMPI_File_write_at_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[212], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[216], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8831,7 +8918,7 @@ int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_File_write_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[213], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[217], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8844,7 +8931,7 @@ int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype
     if (!inside)
         return PMPI_File_write_ordered(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[214], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[218], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8857,7 +8944,7 @@ int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Da
     if (!inside)
         return PMPI_File_write_ordered_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[215], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[219], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8870,7 +8957,7 @@ int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count
     if (!inside)
         return PMPI_File_write_ordered_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[216], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[220], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8883,7 +8970,7 @@ int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     if (!inside)
         return PMPI_File_write_ordered_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[217], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[221], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8896,7 +8983,7 @@ int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_write_ordered_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[218], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[222], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8909,7 +8996,7 @@ int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_File_write_shared(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[219], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[223], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_shared(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8922,7 +9009,7 @@ int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_File_write_shared_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[220], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[224], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_shared_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8934,7 +9021,7 @@ int MPI_Finalize(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Finalize();
-    ferrum_call call = {.function = &adapter_functions[221], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[225], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Finalize();
     adapter_leave(&call, inside);
@@ -8947,7 +9034,7 @@ int MPI_Finalized(int *flag)
     if (!inside)
         return PMPI_Finalized(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[222], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[226], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Finalized(flag);
     adapter_leave(&call, inside);
@@ -8960,7 +9047,7 @@ int MPI_Free_mem(void *base)
     if (!inside)
         return PMPI_Free_mem(base);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}};
-    ferrum_call call = {.function = &adapter_functions[223], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[227], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Free_mem(base);
     adapter_leave(&call, inside);
@@ -8973,7 +9060,7 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     if (!inside)
         return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[224], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[228], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -8986,7 +9073,7 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     if (!inside)
         return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[225], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[229], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -8999,7 +9086,7 @@ int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     if (!inside)
         return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[226], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[230], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -9012,7 +9099,7 @@ int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     if (!inside)
         return PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[227], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[231], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -9025,7 +9112,7 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!inside)
         return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[228], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[232], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -9038,7 +9125,7 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!inside)
         return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[229], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[233], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -9051,7 +9138,7 @@ int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (!inside)
         return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[230], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[234], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -9064,7 +9151,7 @@ int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (!inside)
         return PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[231], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[235], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -9077,7 +9164,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
     if (!inside)
         return PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[232], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[236], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -9090,7 +9177,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
     if (!inside)
         return PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[233], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[237], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     adapter_leave(&call, inside);
@@ -9103,7 +9190,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
     if (!inside)
         return PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[234], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[238], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     adapter_leave(&call, inside);
@@ -9116,7 +9203,7 @@ int MPI_Get_address(const void *location, MPI_Aint *address)
     if (!inside)
         return PMPI_Get_address(location, address);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)location}, {.address = (void *)(uintptr_t)address}};
-    ferrum_call call = {.function = &adapter_functions[235], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[239], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_address(location, address);
     adapter_leave(&call, inside);
@@ -9129,7 +9216,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
     if (!inside)
         return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[236], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[240], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -9142,7 +9229,7 @@ int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
     if (!inside)
         return PMPI_Get_count(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[237], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[241], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_count(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9155,7 +9242,7 @@ int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *
     if (!inside)
         return PMPI_Get_count_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[238], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[242], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_count_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9168,7 +9255,7 @@ int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count
     if (!inside)
         return PMPI_Get_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[239], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[243], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9181,7 +9268,7 @@ int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     if (!inside)
         return PMPI_Get_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[240], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[244], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9194,7 +9281,7 @@ int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     if (!inside)
         return PMPI_Get_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[241], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[245], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements_x(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9207,7 +9294,7 @@ int MPI_Get_hw_resource_info(MPI_Info *hw_info)
     if (!inside)
         return PMPI_Get_hw_resource_info(hw_info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)hw_info}};
-    ferrum_call call = {.function = &adapter_functions[242], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[246], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_hw_resource_info(hw_info);
     adapter_leave(&call, inside);
@@ -9220,7 +9307,7 @@ int MPI_Get_library_version(char *version, int *resultlen)
     if (!inside)
         return PMPI_Get_library_version(version, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)version}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[243], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[247], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_library_version(version, resultlen);
     adapter_leave(&call, inside);
@@ -9233,7 +9320,7 @@ int MPI_Get_processor_name(char *name, int *resultlen)
     if (!inside)
         return PMPI_Get_processor_name(name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[244], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[248], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_processor_name(name, resultlen);
     adapter_leave(&call, inside);
@@ -9246,7 +9333,7 @@ int MPI_Get_version(int *version, int *subversion)
     if (!inside)
         return PMPI_Get_version(version, subversion);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)version}, {.address = (void *)(uintptr_t)subversion}};
-    ferrum_call call = {.function = &adapter_functions[245], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[249], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_version(version, subversion);
     adapter_leave(&call, inside);
@@ -9259,7 +9346,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int
     if (!inside)
         return PMPI_Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = nnodes}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)edges}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_graph}};
-    ferrum_call call = {.function = &adapter_functions[246], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[250], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
     adapter_leave(&call, inside);
@@ -9272,7 +9359,7 @@ int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int ed
     if (!inside)
         return PMPI_Graph_get(comm, maxindex, maxedges, index, edges);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindex}, {.integer = maxedges}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)edges}};
-    ferrum_call call = {.function = &adapter_functions[247], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[251], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_get(comm, maxindex, maxedges, index, edges);
     adapter_leave(&call, inside);
@@ -9285,7 +9372,7 @@ int MPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[
     if (!inside)
         return PMPI_Graph_map(comm, nnodes, index, edges, newrank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = nnodes}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)edges}, {.address = (void *)(uintptr_t)newrank}};
-    ferrum_call call = {.function = &adapter_functions[248], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[252], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_map(comm, nnodes, index, edges, newrank);
     adapter_leave(&call, inside);
@@ -9298,7 +9385,7 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
     if (!inside)
         return PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.integer = maxneighbors}, {.address = (void *)(uintptr_t)neighbors}};
-    ferrum_call call = {.function = &adapter_functions[249], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[253], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors);
     adapter_leave(&call, inside);
@@ -9311,7 +9398,7 @@ int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
     if (!inside)
         return PMPI_Graph_neighbors_count(comm, rank, nneighbors);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.address = (void *)(uintptr_t)nneighbors}};
-    ferrum_call call = {.function = &adapter_functions[250], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[254], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_neighbors_count(comm, rank, nneighbors);
     adapter_leave(&call, inside);
@@ -9324,7 +9411,7 @@ int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
     if (!inside)
         return PMPI_Graphdims_get(comm, nnodes, nedges);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)nnodes}, {.address = (void *)(uintptr_t)nedges}};
-    ferrum_call call = {.function = &adapter_functions[251], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[255], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graphdims_get(comm, nnodes, nedges);
     adapter_leave(&call, inside);
@@ -9337,7 +9424,7 @@ int MPI_Grequest_complete(MPI_Request request)
     if (!inside)
         return PMPI_Grequest_complete(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[252], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[256], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Grequest_complete(request);
     adapter_leave(&call, inside);
@@ -9350,7 +9437,7 @@ int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_
     if (!inside)
         return PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)query_fn}, {.address = (void *)(uintptr_t)free_fn}, {.address = (void *)(uintptr_t)cancel_fn}, {.address = (void *)(uintptr_t)extra_state}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[253], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[257], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
     adapter_leave(&call, inside);
@@ -9363,7 +9450,7 @@ MPI_Fint MPI_Group_c2f(MPI_Group group)
     if (!inside)
         return PMPI_Group_c2f(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[254], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[258], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_c2f(group);
     adapter_leave(&call, inside);
@@ -9376,7 +9463,7 @@ int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     if (!inside)
         return PMPI_Group_compare(group1, group2, result);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)result}};
-    ferrum_call call = {.function = &adapter_functions[255], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[259], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_compare(group1, group2, result);
     adapter_leave(&call, inside);
@@ -9389,7 +9476,7 @@ int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup
     if (!inside)
         return PMPI_Group_difference(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[256], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[260], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_difference(group1, group2, newgroup);
     adapter_leave(&call, inside);
@@ -9402,7 +9489,7 @@ int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     if (!inside)
         return PMPI_Group_excl(group, n, ranks, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranks}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[257], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[261], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_excl(group, n, ranks, newgroup);
     adapter_leave(&call, inside);
@@ -9415,7 +9502,7 @@ MPI_Group MPI_Group_f2c(MPI_Fint group)
     if (!inside)
         return PMPI_Group_f2c(group);
     const ferrum_value values[] = {{.integer = group}};
-    ferrum_call call = {.function = &adapter_functions[258], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[262], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Group_f2c(group);
     adapter_leave(&call, inside);
@@ -9428,7 +9515,7 @@ int MPI_Group_free(MPI_Group *group)
     if (!inside)
         return PMPI_Group_free(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[259], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[263], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_free(group);
     adapter_leave(&call, inside);
@@ -9441,7 +9528,7 @@ int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_
     if (!inside)
         return PMPI_Group_from_session_pset(session, pset_name, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[260], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[264], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_from_session_pset(session, pset_name, newgroup);
     adapter_leave(&call, inside);
@@ -9454,7 +9541,7 @@ MPI_Group MPI_Group_fromint(int group)
     if (!inside)
         return PMPI_Group_fromint(group);
     const ferrum_value values[] = {{.integer = group}};
-    ferrum_call call = {.function = &adapter_functions[261], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[265], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Group_fromint(group);
     adapter_leave(&call, inside);
@@ -9467,7 +9554,7 @@ int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     if (!inside)
         return PMPI_Group_incl(group, n, ranks, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranks}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[262], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[266], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_incl(group, n, ranks, newgroup);
     adapter_leave(&call, inside);
@@ -9480,7 +9567,7 @@ int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgro
     if (!inside)
         return PMPI_Group_intersection(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[263], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[267], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_intersection(group1, group2, newgroup);
     adapter_leave(&call, inside);
@@ -9493,7 +9580,7 @@ int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     if (!inside)
         return PMPI_Group_range_excl(group, n, ranges, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranges}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[264], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[268], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_range_excl(group, n, ranges, newgroup);
     adapter_leave(&call, inside);
@@ -9506,7 +9593,7 @@ int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     if (!inside)
         return PMPI_Group_range_incl(group, n, ranges, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranges}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[265], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[269], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_range_incl(group, n, ranges, newgroup);
     adapter_leave(&call, inside);
@@ -9519,7 +9606,7 @@ int MPI_Group_rank(MPI_Group group, int *rank)
     if (!inside)
         return PMPI_Group_rank(group, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)rank}};
-    ferrum_call call = {.function = &adapter_functions[266], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[270], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_rank(group, rank);
     adapter_leave(&call, inside);
@@ -9532,7 +9619,7 @@ int MPI_Group_size(MPI_Group group, int *size)
     if (!inside)
         return PMPI_Group_size(group, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[267], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[271], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_size(group, size);
     adapter_leave(&call, inside);
@@ -9545,7 +9632,7 @@ int MPI_Group_toint(MPI_Group group)
     if (!inside)
         return PMPI_Group_toint(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[268], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[272], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_toint(group);
     adapter_leave(&call, inside);
@@ -9558,7 +9645,7 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
     if (!inside)
         return PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.integer = n}, {.address = (void *)(uintptr_t)ranks1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)ranks2}};
-    ferrum_call call = {.function = &adapter_functions[269], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[273], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2);
     adapter_leave(&call, inside);
@@ -9571,7 +9658,7 @@ int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
     if (!inside)
         return PMPI_Group_union(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[270], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[274], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_union(group1, group2, newgroup);
     adapter_leave(&call, inside);
@@ -9584,7 +9671,7 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     if (!inside)
         return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[271], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[275], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9597,7 +9684,7 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     if (!inside)
         return PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[272], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[276], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9610,7 +9697,7 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     if (!inside)
         return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[273], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[277], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9623,7 +9710,7 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     if (!inside)
         return PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[274], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[278], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9636,7 +9723,7 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     if (!inside)
         return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[275], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[279], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -9649,7 +9736,7 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     if (!inside)
         return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[276], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[280], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -9662,7 +9749,7 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     if (!inside)
         return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[277], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[281], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9675,7 +9762,7 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!inside)
         return PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[278], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[282], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9688,7 +9775,7 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     if (!inside)
         return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[279], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[283], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9701,7 +9788,7 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (!inside)
         return PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[280], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[284], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9714,7 +9801,7 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     if (!inside)
         return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[281], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[285], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     adapter_leave(&call, inside);
@@ -9727,7 +9814,7 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (!inside)
         return PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[282], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[286], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     adapter_leave(&call, inside);
@@ -9740,7 +9827,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     if (!inside)
         return PMPI_Ibarrier(comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[283], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[287], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibarrier(comm, request);
     adapter_leave(&call, inside);
@@ -9753,7 +9840,7 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     if (!inside)
         return PMPI_Ibcast(buffer, count, datatype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[284], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[288], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibcast(buffer, count, datatype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9766,7 +9853,7 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     if (!inside)
         return PMPI_Ibcast_c(buffer, count, datatype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[285], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[289], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibcast_c(buffer, count, datatype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9779,7 +9866,7 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (!inside)
         return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[286], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[290], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -9792,7 +9879,7 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (!inside)
         return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[287], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[291], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -9805,7 +9892,7 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     if (!inside)
         return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[288], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[292], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -9818,7 +9905,7 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     if (!inside)
         return PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[289], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[293], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -9831,7 +9918,7 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!inside)
         return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[290], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[294], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9844,7 +9931,7 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!inside)
         return PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[291], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[295], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9857,7 +9944,7 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (!inside)
         return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[292], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[296], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9870,7 +9957,7 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[293], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[297], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9883,7 +9970,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     if (!inside)
         return PMPI_Improbe(source, tag, comm, flag, message, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[294], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[298], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Improbe(source, tag, comm, flag, message, status);
     adapter_leave(&call, inside);
@@ -9896,7 +9983,7 @@ int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     if (!inside)
         return PMPI_Imrecv(buf, count, datatype, message, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[295], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[299], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Imrecv(buf, count, datatype, message, request);
     adapter_leave(&call, inside);
@@ -9909,7 +9996,7 @@ int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     if (!inside)
         return PMPI_Imrecv_c(buf, count, datatype, message, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[296], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[300], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Imrecv_c(buf, count, datatype, message, request);
     adapter_leave(&call, inside);
@@ -9922,7 +10009,7 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
     if (!inside)
         return PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[297], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[301], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9935,7 +10022,7 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     if (!inside)
         return PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[298], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[302], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9948,7 +10035,7 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     if (!inside)
         return PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[299], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[303], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9961,7 +10048,7 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     if (!inside)
         return PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[300], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[304], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9974,7 +10061,7 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
     if (!inside)
         return PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[301], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[305], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9987,7 +10074,7 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (!inside)
         return PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[302], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[306], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10000,7 +10087,7 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     if (!inside)
         return PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[303], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[307], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10013,7 +10100,7 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     if (!inside)
         return PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[304], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[308], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10026,7 +10113,7 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     if (!inside)
         return PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[305], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[309], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     adapter_leave(&call, inside);
@@ -10039,7 +10126,7 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     if (!inside)
         return PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[306], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[310], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     adapter_leave(&call, inside);
@@ -10052,7 +10139,7 @@ MPI_Fint MPI_Info_c2f(MPI_Info info)
     if (!inside)
         return PMPI_Info_c2f(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[307], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[311], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_c2f(info);
     adapter_leave(&call, inside);
@@ -10065,7 +10152,7 @@ int MPI_Info_create(MPI_Info *info)
     if (!inside)
         return PMPI_Info_create(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[308], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[312], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_create(info);
     adapter_leave(&call, inside);
@@ -10078,7 +10165,7 @@ int MPI_Info_create_env(int argc, char **argv, MPI_Info *info)
     if (!inside)
         return PMPI_Info_create_env(argc, argv, info);
     const ferrum_value values[] = {{.integer = argc}, {.address = (void *)(uintptr_t)argv}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[309], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[313], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_create_env(argc, argv, info);
     adapter_leave(&call, inside);
@@ -10091,7 +10178,7 @@ int MPI_Info_delete(MPI_Info info, const char *key)
     if (!inside)
         return PMPI_Info_delete(info, key);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}};
-    ferrum_call call = {.function = &adapter_functions[310], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[314], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_delete(info, key);
     adapter_leave(&call, inside);
@@ -10104,7 +10191,7 @@ int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     if (!inside)
         return PMPI_Info_dup(info, newinfo);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newinfo}};
-    ferrum_call call = {.function = &adapter_functions[311], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[315], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_dup(info, newinfo);
     adapter_leave(&call, inside);
@@ -10117,7 +10204,7 @@ MPI_Info MPI_Info_f2c(MPI_Fint info)
     if (!inside)
         return PMPI_Info_f2c(info);
     const ferrum_value values[] = {{.integer = info}};
-    ferrum_call call = {.function = &adapter_functions[312], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[316], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Info_f2c(info);
     adapter_leave(&call, inside);
@@ -10130,7 +10217,7 @@ int MPI_Info_free(MPI_Info *info)
     if (!inside)
         return PMPI_Info_free(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[313], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[317], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_free(info);
     adapter_leave(&call, inside);
@@ -10143,7 +10230,7 @@ MPI_Info MPI_Info_fromint(int info)
     if (!inside)
         return PMPI_Info_fromint(info);
     const ferrum_value values[] = {{.integer = info}};
-    ferrum_call call = {.function = &adapter_functions[314], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[318], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Info_fromint(info);
     adapter_leave(&call, inside);
@@ -10156,7 +10243,7 @@ int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int 
     if (!inside)
         return PMPI_Info_get(info, key, valuelen, value, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.integer = valuelen}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[315], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[319], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get(info, key, valuelen, value, flag);
     adapter_leave(&call, inside);
@@ -10169,7 +10256,7 @@ int MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
     if (!inside)
         return PMPI_Info_get_nkeys(info, nkeys);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)nkeys}};
-    ferrum_call call = {.function = &adapter_functions[316], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[320], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_nkeys(info, nkeys);
     adapter_leave(&call, inside);
@@ -10182,7 +10269,7 @@ int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
     if (!inside)
         return PMPI_Info_get_nthkey(info, n, key);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)key}};
-    ferrum_call call = {.function = &adapter_functions[317], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[321], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_nthkey(info, n, key);
     adapter_leave(&call, inside);
@@ -10195,7 +10282,7 @@ int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value
     if (!inside)
         return PMPI_Info_get_string(info, key, buflen, value, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)buflen}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[318], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[322], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_string(info, key, buflen, value, flag);
     adapter_leave(&call, inside);
@@ -10208,7 +10295,7 @@ int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *fl
     if (!inside)
         return PMPI_Info_get_valuelen(info, key, valuelen, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)valuelen}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[319], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[323], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_valuelen(info, key, valuelen, flag);
     adapter_leave(&call, inside);
@@ -10221,7 +10308,7 @@ int MPI_Info_set(MPI_Info info, const char *key, const char *value)
     if (!inside)
         return PMPI_Info_set(info, key, value);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)value}};
-    ferrum_call call = {.function = &adapter_functions[320], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[324], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_set(info, key, value);
     adapter_leave(&call, inside);
@@ -10234,7 +10321,7 @@ int MPI_Info_toint(MPI_Info info)
     if (!inside)
         return PMPI_Info_toint(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[321], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[325], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_toint(info);
     adapter_leave(&call, inside);
@@ -10247,7 +10334,7 @@ int MPI_Init(int *argc, char ***argv)
     if (!inside)
         return PMPI_Init(argc, argv);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)argc}, {.address = (void *)(uintptr_t)argv}};
-    ferrum_call call = {.function = &adapter_functions[322], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[326], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Init(argc, argv);
     adapter_leave(&call, inside);
@@ -10260,7 +10347,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     if (!inside)
         return PMPI_Init_thread(argc, argv, required, provided);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)argc}, {.address = (void *)(uintptr_t)argv}, {.integer = required}, {.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[323], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[327], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Init_thread(argc, argv, required, provided);
     adapter_leave(&call, inside);
@@ -10273,7 +10360,7 @@ int MPI_Initialized(int *flag)
     if (!inside)
         return PMPI_Initialized(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[324], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[328], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Initialized(flag);
     adapter_leave(&call, inside);
@@ -10286,7 +10373,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     if (!inside)
         return PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)local_comm}, {.integer = local_leader}, {.address = (void *)(uintptr_t)peer_comm}, {.integer = remote_leader}, {.integer = tag}, {.address = (void *)(uintptr_t)newintercomm}};
-    ferrum_call call = {.function = &adapter_functions[325], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[329], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     adapter_leave(&call, inside);
@@ -10299,7 +10386,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     if (!inside)
         return PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)local_group}, {.integer = local_leader}, {.address = (void *)(uintptr_t)remote_group}, {.integer = remote_leader}, {.address = (void *)(uintptr_t)stringtag}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)newintercomm}};
-    ferrum_call call = {.function = &adapter_functions[326], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[330], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     adapter_leave(&call, inside);
@@ -10312,7 +10399,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     if (!inside)
         return PMPI_Intercomm_merge(intercomm, high, newintracomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)intercomm}, {.integer = high}, {.address = (void *)(uintptr_t)newintracomm}};
-    ferrum_call call = {.function = &adapter_functions[327], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[331], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_merge(intercomm, high, newintracomm);
     adapter_leave(&call, inside);
@@ -10325,7 +10412,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
     if (!inside)
         return PMPI_Iprobe(source, tag, comm, flag, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[328], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[332], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iprobe(source, tag, comm, flag, status);
     adapter_leave(&call, inside);
@@ -10338,7 +10425,7 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     if (!inside)
         return PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[329], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[333], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10351,7 +10438,7 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     if (!inside)
         return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[330], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[334], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10364,7 +10451,7 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     if (!inside)
         return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[331], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[335], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     adapter_leave(&call, inside);
@@ -10377,7 +10464,7 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     if (!inside)
         return PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[332], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[336], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     adapter_leave(&call, inside);
@@ -10390,7 +10477,7 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     if (!inside)
         return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[333], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[337], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10403,7 +10490,7 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     if (!inside)
         return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[334], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[338], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10416,7 +10503,7 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
     if (!inside)
         return PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[335], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[339], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10429,7 +10516,7 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     if (!inside)
         return PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[336], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[340], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10442,7 +10529,7 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (!inside)
         return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[337], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[341], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10455,7 +10542,7 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (!inside)
         return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[338], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[342], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10468,7 +10555,7 @@ int MPI_Is_thread_main(int *flag)
     if (!inside)
         return PMPI_Is_thread_main(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[339], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[343], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Is_thread_main(flag);
     adapter_leave(&call, inside);
@@ -10481,7 +10568,7 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[340], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[344], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10494,7 +10581,7 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[341], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[345], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10507,7 +10594,7 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (!inside)
         return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[342], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[346], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -10520,7 +10607,7 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[343], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[347], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -10533,7 +10620,7 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
     if (!inside)
         return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[344], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[348], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -10546,7 +10633,7 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     if (!inside)
         return PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[345], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[349], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -10559,7 +10646,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[346], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[350], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10572,7 +10659,7 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[347], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[351], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10585,7 +10672,7 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     if (!inside)
         return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[348], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[352], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -10598,7 +10685,7 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!inside)
         return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[349], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[353], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -10611,7 +10698,7 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     if (!inside)
         return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[350], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[354], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -10624,7 +10711,7 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     if (!inside)
         return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[351], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[355], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -10637,7 +10724,7 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (!inside)
         return PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[352], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[356], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10650,7 +10737,7 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (!inside)
         return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[353], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[357], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10663,7 +10750,7 @@ int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn
     if (!inside)
         return PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)copy_fn}, {.address = (void *)(uintptr_t)delete_fn}, {.address = (void *)(uintptr_t)keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[354], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[358], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state);
     adapter_leave(&call, inside);
@@ -10676,7 +10763,7 @@ int MPI_Keyval_free(int *keyval)
     if (!inside)
         return PMPI_Keyval_free(keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)keyval}};
-    ferrum_call call = {.function = &adapter_functions[355], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[359], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Keyval_free(keyval);
     adapter_leave(&call, inside);
@@ -10689,7 +10776,7 @@ MPI_Fint MPI_Message_c2f(MPI_Message message)
     if (!inside)
         return PMPI_Message_c2f(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
-    ferrum_call call = {.function = &adapter_functions[356], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[360], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_c2f(message);
     adapter_leave(&call, inside);
@@ -10702,7 +10789,7 @@ MPI_Message MPI_Message_f2c(MPI_Fint message)
     if (!inside)
         return PMPI_Message_f2c(message);
     const ferrum_value values[] = {{.integer = message}};
-    ferrum_call call = {.function = &adapter_functions[357], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[361], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Message_f2c(message);
     adapter_leave(&call, inside);
@@ -10715,7 +10802,7 @@ MPI_Message MPI_Message_fromint(int message)
     if (!inside)
         return PMPI_Message_fromint(message);
     const ferrum_value values[] = {{.integer = message}};
-    ferrum_call call = {.function = &adapter_functions[358], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[362], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Message_fromint(message);
     adapter_leave(&call, inside);
@@ -10728,7 +10815,7 @@ int MPI_Message_toint(MPI_Message message)
     if (!inside)
         return PMPI_Message_toint(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
-    ferrum_call call = {.function = &adapter_functions[359], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[363], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_toint(message);
     adapter_leave(&call, inside);
@@ -10741,7 +10828,7 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
     if (!inside)
         return PMPI_Mprobe(source, tag, comm, message, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[360], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[364], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mprobe(source, tag, comm, message, status);
     adapter_leave(&call, inside);
@@ -10754,7 +10841,7 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
     if (!inside)
         return PMPI_Mrecv(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[361], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[365], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv(buf, count, datatype, message, status);
     adapter_leave(&call, inside);
@@ -10767,7 +10854,7 @@ int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *
     if (!inside)
         return PMPI_Mrecv_c(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[362], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[366], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv_c(buf, count, datatype, message, status);
     adapter_leave(&call, inside);
@@ -10780,7 +10867,7 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
     if (!inside)
         return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[363], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[367], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10793,7 +10880,7 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (!inside)
         return PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[364], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[368], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10806,7 +10893,7 @@ int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype
     if (!inside)
         return PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[365], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[369], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10819,7 +10906,7 @@ int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     if (!inside)
         return PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[366], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[370], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10832,7 +10919,7 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
     if (!inside)
         return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[367], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[371], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10845,7 +10932,7 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     if (!inside)
         return PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[368], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[372], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10858,7 +10945,7 @@ int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatyp
     if (!inside)
         return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[369], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[373], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10871,7 +10958,7 @@ int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     if (!inside)
         return PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[370], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[374], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10884,7 +10971,7 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
     if (!inside)
         return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[371], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[375], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10897,7 +10984,7 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     if (!inside)
         return PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[372], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[376], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10910,7 +10997,7 @@ int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype 
     if (!inside)
         return PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[373], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[377], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10923,7 +11010,7 @@ int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     if (!inside)
         return PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[374], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[378], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10936,7 +11023,7 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
     if (!inside)
         return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[375], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[379], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10949,7 +11036,7 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
     if (!inside)
         return PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[376], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[380], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10962,7 +11049,7 @@ int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], con
     if (!inside)
         return PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[377], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[381], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10975,7 +11062,7 @@ int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcount
     if (!inside)
         return PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[378], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[382], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10988,7 +11075,7 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
     if (!inside)
         return PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[379], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[383], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     adapter_leave(&call, inside);
@@ -11001,7 +11088,7 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
     if (!inside)
         return PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[380], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[384], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     adapter_leave(&call, inside);
@@ -11014,7 +11101,7 @@ int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], con
     if (!inside)
         return PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[381], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[385], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     adapter_leave(&call, inside);
@@ -11027,7 +11114,7 @@ int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcount
     if (!inside)
         return PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[382], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[386], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     adapter_leave(&call, inside);
@@ -11040,7 +11127,7 @@ MPI_Fint MPI_Op_c2f(MPI_Op op)
     if (!inside)
         return PMPI_Op_c2f(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[383], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[387], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_c2f(op);
     adapter_leave(&call, inside);
@@ -11053,7 +11140,7 @@ int MPI_Op_commutative(MPI_Op op, int *commute)
     if (!inside)
         return PMPI_Op_commutative(op, commute);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)commute}};
-    ferrum_call call = {.function = &adapter_functions[384], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[388], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_commutative(op, commute);
     adapter_leave(&call, inside);
@@ -11066,7 +11153,7 @@ int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
     if (!inside)
         return PMPI_Op_create(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[385], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[389], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create(user_fn, commute, op);
     adapter_leave(&call, inside);
@@ -11079,7 +11166,7 @@ int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     if (!inside)
         return PMPI_Op_create_c(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[386], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[390], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create_c(user_fn, commute, op);
     adapter_leave(&call, inside);
@@ -11092,7 +11179,7 @@ MPI_Op MPI_Op_f2c(MPI_Fint op)
     if (!inside)
         return PMPI_Op_f2c(op);
     const ferrum_value values[] = {{.integer = op}};
-    ferrum_call call = {.function = &adapter_functions[387], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[391], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Op_f2c(op);
     adapter_leave(&call, inside);
@@ -11105,7 +11192,7 @@ int MPI_Op_free(MPI_Op *op)
     if (!inside)
         return PMPI_Op_free(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[388], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[392], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_free(op);
     adapter_leave(&call, inside);
@@ -11118,7 +11205,7 @@ MPI_Op MPI_Op_fromint(int op)
     if (!inside)
         return PMPI_Op_fromint(op);
     const ferrum_value values[] = {{.integer = op}};
-    ferrum_call call = {.function = &adapter_functions[389], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[393], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Op_fromint(op);
     adapter_leave(&call, inside);
@@ -11131,9 +11218,22 @@ int MPI_Op_toint(MPI_Op op)
     if (!inside)
         return PMPI_Op_toint(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[390], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[394], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_toint(op);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Open_port(MPI_Info info, char *port_name)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Open_port(info, port_name);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)port_name}};
+    ferrum_call call = {.function = &adapter_functions[395], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Open_port(info, port_name);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -11144,7 +11244,7 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
     if (!inside)
         return PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[391], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[396], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
     adapter_leave(&call, inside);
@@ -11157,7 +11257,7 @@ int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void
     if (!inside)
         return PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[392], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[397], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
     adapter_leave(&call, inside);
@@ -11170,7 +11270,7 @@ int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_D
     if (!inside)
         return PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
-    ferrum_call call = {.function = &adapter_functions[393], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[398], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     adapter_leave(&call, inside);
@@ -11183,7 +11283,7 @@ int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incoun
     if (!inside)
         return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
-    ferrum_call call = {.function = &adapter_functions[394], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[399], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     adapter_leave(&call, inside);
@@ -11196,7 +11296,7 @@ int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype dataty
     if (!inside)
         return PMPI_Pack_external_size(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[395], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[400], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size(datarep, incount, datatype, size);
     adapter_leave(&call, inside);
@@ -11209,7 +11309,7 @@ int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatyp
     if (!inside)
         return PMPI_Pack_external_size_c(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[396], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[401], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size_c(datarep, incount, datatype, size);
     adapter_leave(&call, inside);
@@ -11222,7 +11322,7 @@ int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Pack_size(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[397], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[402], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size(incount, datatype, comm, size);
     adapter_leave(&call, inside);
@@ -11235,7 +11335,7 @@ int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI
     if (!inside)
         return PMPI_Pack_size_c(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[398], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[403], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size_c(incount, datatype, comm, size);
     adapter_leave(&call, inside);
@@ -11248,7 +11348,7 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag)
     if (!inside)
         return PMPI_Parrived(request, partition, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.integer = partition}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[399], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Parrived(request, partition, flag);
     adapter_leave(&call, inside);
@@ -11262,7 +11362,7 @@ int MPI_Pcontrol(const int level, ...)
     if (!inside)
         return PMPI_Pcontrol(level, ADAPTER_FURTHER);
     const ferrum_value values[] = {{.integer = level}, {.integer = 0}};
-    ferrum_call call = {.function = &adapter_functions[400], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[405], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pcontrol(level, ADAPTER_FURTHER);
     adapter_leave(&call, inside);
@@ -11275,7 +11375,7 @@ int MPI_Pready(int partition, MPI_Request request)
     if (!inside)
         return PMPI_Pready(partition, request);
     const ferrum_value values[] = {{.integer = partition}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[401], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[406], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready(partition, request);
     adapter_leave(&call, inside);
@@ -11288,7 +11388,7 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
     if (!inside)
         return PMPI_Pready_list(length, array_of_partitions, request);
     const ferrum_value values[] = {{.integer = length}, {.address = (void *)(uintptr_t)array_of_partitions}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[402], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[407], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_list(length, array_of_partitions, request);
     adapter_leave(&call, inside);
@@ -11301,7 +11401,7 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
     if (!inside)
         return PMPI_Pready_range(partition_low, partition_high, request);
     const ferrum_value values[] = {{.integer = partition_low}, {.integer = partition_high}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[403], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[408], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_range(partition_low, partition_high, request);
     adapter_leave(&call, inside);
@@ -11314,7 +11414,7 @@ int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype data
     if (!inside)
         return PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[409], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
     adapter_leave(&call, inside);
@@ -11327,7 +11427,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     if (!inside)
         return PMPI_Probe(source, tag, comm, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[405], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Probe(source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11340,7 +11440,7 @@ int MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[406], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     adapter_leave(&call, inside);
@@ -11353,7 +11453,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
     if (!inside)
         return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[407], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -11366,7 +11466,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
     if (!inside)
         return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[408], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -11379,7 +11479,7 @@ int MPI_Query_thread(int *provided)
     if (!inside)
         return PMPI_Query_thread(provided);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[409], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Query_thread(provided);
     adapter_leave(&call, inside);
@@ -11392,7 +11492,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
     if (!inside)
         return PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11405,7 +11505,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     if (!inside)
         return PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11418,7 +11518,7 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
     if (!inside)
         return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11431,7 +11531,7 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
     if (!inside)
         return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11444,7 +11544,7 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
     if (!inside)
         return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11457,7 +11557,7 @@ int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
     if (!inside)
         return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11470,7 +11570,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     if (!inside)
         return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     adapter_leave(&call, inside);
@@ -11483,7 +11583,7 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     if (!inside)
         return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     adapter_leave(&call, inside);
@@ -11496,7 +11596,7 @@ int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11509,7 +11609,7 @@ int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11522,7 +11622,7 @@ int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     adapter_leave(&call, inside);
@@ -11535,7 +11635,7 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     adapter_leave(&call, inside);
@@ -11548,7 +11648,7 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
     if (!inside)
         return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[427], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11561,7 +11661,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
     if (!inside)
         return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11574,7 +11674,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
     if (!inside)
         return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11587,7 +11687,7 @@ int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvco
     if (!inside)
         return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11600,7 +11700,7 @@ int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
     if (!inside)
         return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11613,7 +11713,7 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
     if (!inside)
         return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[427], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11626,7 +11726,7 @@ int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvco
     if (!inside)
         return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11639,7 +11739,7 @@ int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Coun
     if (!inside)
         return PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11652,7 +11752,7 @@ int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *r
     if (!inside)
         return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -11665,7 +11765,7 @@ int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_
     if (!inside)
         return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -11678,7 +11778,7 @@ int MPI_Remove_error_class(int errorclass)
     if (!inside)
         return PMPI_Remove_error_class(errorclass);
     const ferrum_value values[] = {{.integer = errorclass}};
-    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_class(errorclass);
     adapter_leave(&call, inside);
@@ -11691,7 +11791,7 @@ int MPI_Remove_error_code(int errorcode)
     if (!inside)
         return PMPI_Remove_error_code(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_code(errorcode);
     adapter_leave(&call, inside);
@@ -11704,7 +11804,7 @@ int MPI_Remove_error_string(int errorcode)
     if (!inside)
         return PMPI_Remove_error_string(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_string(errorcode);
     adapter_leave(&call, inside);
@@ -11717,7 +11817,7 @@ MPI_Fint MPI_Request_c2f(MPI_Request request)
     if (!inside)
         return PMPI_Request_c2f(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_c2f(request);
     adapter_leave(&call, inside);
@@ -11730,7 +11830,7 @@ MPI_Request MPI_Request_f2c(MPI_Fint request)
     if (!inside)
         return PMPI_Request_f2c(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_f2c(request);
     adapter_leave(&call, inside);
@@ -11743,7 +11843,7 @@ int MPI_Request_free(MPI_Request *request)
     if (!inside)
         return PMPI_Request_free(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_free(request);
     adapter_leave(&call, inside);
@@ -11756,7 +11856,7 @@ MPI_Request MPI_Request_fromint(int request)
     if (!inside)
         return PMPI_Request_fromint(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_fromint(request);
     adapter_leave(&call, inside);
@@ -11769,7 +11869,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Request_get_status(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status(request, flag, status);
     adapter_leave(&call, inside);
@@ -11782,7 +11882,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -11795,7 +11895,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
@@ -11808,7 +11908,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests
     if (!inside)
         return PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -11821,7 +11921,7 @@ int MPI_Request_toint(MPI_Request request)
     if (!inside)
         return PMPI_Request_toint(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_toint(request);
     adapter_leave(&call, inside);
@@ -11834,7 +11934,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     if (!inside)
         return PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11847,7 +11947,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
     if (!inside)
         return PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11860,7 +11960,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     if (!inside)
         return PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11873,7 +11973,7 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     if (!inside)
         return PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11886,7 +11986,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
     if (!inside)
         return PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11899,7 +11999,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     if (!inside)
         return PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11912,7 +12012,7 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -11925,7 +12025,7 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -11938,7 +12038,7 @@ int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11951,7 +12051,7 @@ int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11964,7 +12064,7 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11977,7 +12077,7 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11990,7 +12090,7 @@ int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     if (!inside)
         return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -12003,7 +12103,7 @@ int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     if (!inside)
         return PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -12016,7 +12116,7 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!inside)
         return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12029,7 +12129,7 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!inside)
         return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12042,7 +12142,7 @@ int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (!inside)
         return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12055,7 +12155,7 @@ int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (!inside)
         return PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12068,7 +12168,7 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
     if (!inside)
         return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12081,7 +12181,7 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
     if (!inside)
         return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12094,7 +12194,7 @@ int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int dis
     if (!inside)
         return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12107,7 +12207,7 @@ int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const
     if (!inside)
         return PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12120,7 +12220,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
     if (!inside)
         return PMPI_Send(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12133,7 +12233,7 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
     if (!inside)
         return PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12146,7 +12246,7 @@ int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, i
     if (!inside)
         return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12159,7 +12259,7 @@ int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int
     if (!inside)
         return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12172,7 +12272,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
     if (!inside)
         return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12185,7 +12285,7 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12198,7 +12298,7 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12211,7 +12311,7 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12224,7 +12324,7 @@ int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
     if (!inside)
         return PMPI_Session_attach_buffer(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer(session, buffer, size);
     adapter_leave(&call, inside);
@@ -12237,7 +12337,7 @@ int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count siz
     if (!inside)
         return PMPI_Session_attach_buffer_c(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer_c(session, buffer, size);
     adapter_leave(&call, inside);
@@ -12250,7 +12350,7 @@ MPI_Fint MPI_Session_c2f(MPI_Session session)
     if (!inside)
         return PMPI_Session_c2f(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_c2f(session);
     adapter_leave(&call, inside);
@@ -12263,7 +12363,7 @@ int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
     if (!inside)
         return PMPI_Session_call_errhandler(session, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_call_errhandler(session, errorcode);
     adapter_leave(&call, inside);
@@ -12276,7 +12376,7 @@ int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errha
     if (!inside)
         return PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -12289,7 +12389,7 @@ int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
     if (!inside)
         return PMPI_Session_detach_buffer(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -12302,7 +12402,7 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
     if (!inside)
         return PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -12315,7 +12415,7 @@ MPI_Session MPI_Session_f2c(MPI_Fint session)
     if (!inside)
         return PMPI_Session_f2c(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_f2c(session);
     adapter_leave(&call, inside);
@@ -12328,7 +12428,7 @@ int MPI_Session_finalize(MPI_Session *session)
     if (!inside)
         return PMPI_Session_finalize(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_finalize(session);
     adapter_leave(&call, inside);
@@ -12341,7 +12441,7 @@ int MPI_Session_flush_buffer(MPI_Session session)
     if (!inside)
         return PMPI_Session_flush_buffer(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_flush_buffer(session);
     adapter_leave(&call, inside);
@@ -12354,7 +12454,7 @@ MPI_Session MPI_Session_fromint(int session)
     if (!inside)
         return PMPI_Session_fromint(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_fromint(session);
     adapter_leave(&call, inside);
@@ -12367,7 +12467,7 @@ int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Session_get_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -12380,7 +12480,7 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     if (!inside)
         return PMPI_Session_get_info(session, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_info(session, info_used);
     adapter_leave(&call, inside);
@@ -12393,7 +12493,7 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
     if (!inside)
         return PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)pset_len}, {.address = (void *)(uintptr_t)pset_name}};
-    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     adapter_leave(&call, inside);
@@ -12406,7 +12506,7 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
     if (!inside)
         return PMPI_Session_get_num_psets(session, info, npset_names);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)npset_names}};
-    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_num_psets(session, info, npset_names);
     adapter_leave(&call, inside);
@@ -12419,7 +12519,7 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
     if (!inside)
         return PMPI_Session_get_pset_info(session, pset_name, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_pset_info(session, pset_name, info);
     adapter_leave(&call, inside);
@@ -12432,7 +12532,7 @@ int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
     if (!inside)
         return PMPI_Session_iflush_buffer(session, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_iflush_buffer(session, request);
     adapter_leave(&call, inside);
@@ -12445,7 +12545,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     if (!inside)
         return PMPI_Session_init(info, errhandler, session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_init(info, errhandler, session);
     adapter_leave(&call, inside);
@@ -12458,7 +12558,7 @@ int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Session_set_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_set_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -12471,7 +12571,7 @@ int MPI_Session_toint(MPI_Session session)
     if (!inside)
         return PMPI_Session_toint(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_toint(session);
     adapter_leave(&call, inside);
@@ -12484,7 +12584,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12497,7 +12597,7 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12510,7 +12610,7 @@ int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12523,7 +12623,7 @@ int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12536,7 +12636,7 @@ int MPI_Start(MPI_Request *request)
     if (!inside)
         return PMPI_Start(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Start(request);
     adapter_leave(&call, inside);
@@ -12549,7 +12649,7 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
     if (!inside)
         return PMPI_Startall(count, array_of_requests);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}};
-    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Startall(count, array_of_requests);
     adapter_leave(&call, inside);
@@ -12562,7 +12662,7 @@ int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_c2f(c_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f(c_status, f_status);
     adapter_leave(&call, inside);
@@ -12575,7 +12675,7 @@ int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_c2f08(c_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f08(c_status, f08_status);
     adapter_leave(&call, inside);
@@ -12588,7 +12688,7 @@ int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f082c(f08_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082c(f08_status, c_status);
     adapter_leave(&call, inside);
@@ -12601,7 +12701,7 @@ int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_f082f(f08_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082f(f08_status, f_status);
     adapter_leave(&call, inside);
@@ -12614,7 +12714,7 @@ int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f2c(f_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2c(f_status, c_status);
     adapter_leave(&call, inside);
@@ -12627,7 +12727,7 @@ int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_f2f08(f_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2f08(f_status, f08_status);
     adapter_leave(&call, inside);
@@ -12640,7 +12740,7 @@ int MPI_Status_get_error(const MPI_Status *status, int *err)
     if (!inside)
         return PMPI_Status_get_error(status, err);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)err}};
-    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_error(status, err);
     adapter_leave(&call, inside);
@@ -12653,7 +12753,7 @@ int MPI_Status_get_source(const MPI_Status *status, int *source)
     if (!inside)
         return PMPI_Status_get_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)source}};
-    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_source(status, source);
     adapter_leave(&call, inside);
@@ -12666,7 +12766,7 @@ int MPI_Status_get_tag(const MPI_Status *status, int *tag)
     if (!inside)
         return PMPI_Status_get_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)tag}};
-    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_tag(status, tag);
     adapter_leave(&call, inside);
@@ -12679,7 +12779,7 @@ int MPI_Status_set_cancelled(MPI_Status *status, int flag)
     if (!inside)
         return PMPI_Status_set_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = flag}};
-    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -12692,7 +12792,7 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count
     if (!inside)
         return PMPI_Status_set_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12705,7 +12805,7 @@ int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12718,7 +12818,7 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_x(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12731,7 +12831,7 @@ int MPI_Status_set_error(MPI_Status *status, int err)
     if (!inside)
         return PMPI_Status_set_error(status, err);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = err}};
-    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_error(status, err);
     adapter_leave(&call, inside);
@@ -12744,7 +12844,7 @@ int MPI_Status_set_source(MPI_Status *status, int source)
     if (!inside)
         return PMPI_Status_set_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = source}};
-    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_source(status, source);
     adapter_leave(&call, inside);
@@ -12757,7 +12857,7 @@ int MPI_Status_set_tag(MPI_Status *status, int tag)
     if (!inside)
         return PMPI_Status_set_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = tag}};
-    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_tag(status, tag);
     adapter_leave(&call, inside);
@@ -12770,7 +12870,7 @@ int MPI_T_category_changed(int *update_number)
     if (!inside)
         return PMPI_T_category_changed(update_number);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)update_number}};
-    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_changed(update_number);
     adapter_leave(&call, inside);
@@ -12783,7 +12883,7 @@ int MPI_T_category_get_categories(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_categories(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_categories(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12796,7 +12896,7 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_cvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_cvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12809,7 +12909,7 @@ int MPI_T_category_get_events(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_events(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_events(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12822,7 +12922,7 @@ int MPI_T_category_get_index(const char *name, int *cat_index)
     if (!inside)
         return PMPI_T_category_get_index(name, cat_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cat_index}};
-    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_index(name, cat_index);
     adapter_leave(&call, inside);
@@ -12835,7 +12935,7 @@ int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc
     if (!inside)
         return PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)num_cvars}, {.address = (void *)(uintptr_t)num_pvars}, {.address = (void *)(uintptr_t)num_categories}};
-    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     adapter_leave(&call, inside);
@@ -12848,7 +12948,7 @@ int MPI_T_category_get_num(int *num_cat)
     if (!inside)
         return PMPI_T_category_get_num(num_cat);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cat}};
-    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num(num_cat);
     adapter_leave(&call, inside);
@@ -12861,7 +12961,7 @@ int MPI_T_category_get_num_events(int cat_index, int *num_events)
     if (!inside)
         return PMPI_T_category_get_num_events(cat_index, num_events);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num_events(cat_index, num_events);
     adapter_leave(&call, inside);
@@ -12874,7 +12974,7 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_pvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_pvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12887,7 +12987,7 @@ int MPI_T_cvar_get_index(const char *name, int *cvar_index)
     if (!inside)
         return PMPI_T_cvar_get_index(name, cvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cvar_index}};
-    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_index(name, cvar_index);
     adapter_leave(&call, inside);
@@ -12900,7 +13000,7 @@ int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)scope}};
-    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     adapter_leave(&call, inside);
@@ -12913,7 +13013,7 @@ int MPI_T_cvar_get_num(int *num_cvar)
     if (!inside)
         return PMPI_T_cvar_get_num(num_cvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cvar}};
-    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_num(num_cvar);
     adapter_leave(&call, inside);
@@ -12926,7 +13026,7 @@ int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle 
     if (!inside)
         return PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -12939,7 +13039,7 @@ int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     if (!inside)
         return PMPI_T_cvar_handle_free(handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_free(handle);
     adapter_leave(&call, inside);
@@ -12952,7 +13052,7 @@ int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     if (!inside)
         return PMPI_T_cvar_read(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_read(handle, buf);
     adapter_leave(&call, inside);
@@ -12965,7 +13065,7 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     if (!inside)
         return PMPI_T_cvar_write(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_write(handle, buf);
     adapter_leave(&call, inside);
@@ -12978,7 +13078,7 @@ int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len
     if (!inside)
         return PMPI_T_enum_get_info(enumtype, num, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)num}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_info(enumtype, num, name, name_len);
     adapter_leave(&call, inside);
@@ -12991,7 +13091,7 @@ int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, i
     if (!inside)
         return PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.integer = indx}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     adapter_leave(&call, inside);
@@ -13004,7 +13104,7 @@ int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     adapter_leave(&call, inside);
@@ -13017,7 +13117,7 @@ int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     adapter_leave(&call, inside);
@@ -13030,7 +13130,7 @@ int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
     if (!inside)
         return PMPI_T_event_copy(event_instance, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[541], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_copy(event_instance, buffer);
     adapter_leave(&call, inside);
@@ -13043,7 +13143,7 @@ int MPI_T_event_get_index(const char *name, int *event_index)
     if (!inside)
         return PMPI_T_event_get_index(name, event_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)event_index}};
-    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[542], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_index(name, event_index);
     adapter_leave(&call, inside);
@@ -13056,7 +13156,7 @@ int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbos
     if (!inside)
         return PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)array_of_datatypes}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)num_elements}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}};
-    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[543], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     adapter_leave(&call, inside);
@@ -13069,7 +13169,7 @@ int MPI_T_event_get_num(int *num_events)
     if (!inside)
         return PMPI_T_event_get_num(num_events);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[544], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_num(num_events);
     adapter_leave(&call, inside);
@@ -13082,7 +13182,7 @@ int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_inde
     if (!inside)
         return PMPI_T_event_get_source(event_instance, source_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)source_index}};
-    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[545], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_source(event_instance, source_index);
     adapter_leave(&call, inside);
@@ -13095,7 +13195,7 @@ int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *ev
     if (!inside)
         return PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)event_timestamp}};
-    ferrum_call call = {.function = &adapter_functions[541], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[546], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     adapter_leave(&call, inside);
@@ -13108,7 +13208,7 @@ int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info, M
     if (!inside)
         return PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)event_registration}};
-    ferrum_call call = {.function = &adapter_functions[542], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[547], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     adapter_leave(&call, inside);
@@ -13121,7 +13221,7 @@ int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *u
     if (!inside)
         return PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)free_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[543], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[548], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     adapter_leave(&call, inside);
@@ -13134,7 +13234,7 @@ int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_get_info(event_registration, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[544], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[549], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_get_info(event_registration, info_used);
     adapter_leave(&call, inside);
@@ -13147,7 +13247,7 @@ int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_set_info(event_registration, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[545], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[550], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_set_info(event_registration, info);
     adapter_leave(&call, inside);
@@ -13160,7 +13260,7 @@ int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, voi
     if (!inside)
         return PMPI_T_event_read(event_instance, element_index, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.integer = element_index}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[546], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[551], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_read(event_instance, element_index, buffer);
     adapter_leave(&call, inside);
@@ -13173,7 +13273,7 @@ int MPI_T_event_register_callback(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)event_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[547], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[552], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     adapter_leave(&call, inside);
@@ -13186,7 +13286,7 @@ int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
     if (!inside)
         return PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)dropped_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[548], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[553], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     adapter_leave(&call, inside);
@@ -13198,7 +13298,7 @@ int MPI_T_finalize(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_T_finalize();
-    ferrum_call call = {.function = &adapter_functions[549], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[554], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_finalize();
     adapter_leave(&call, inside);
@@ -13211,7 +13311,7 @@ int MPI_T_init_thread(int required, int *provided)
     if (!inside)
         return PMPI_T_init_thread(required, provided);
     const ferrum_value values[] = {{.integer = required}, {.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[550], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[555], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_init_thread(required, provided);
     adapter_leave(&call, inside);
@@ -13224,7 +13324,7 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
     if (!inside)
         return PMPI_T_pvar_get_index(name, var_class, pvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.integer = var_class}, {.address = (void *)(uintptr_t)pvar_index}};
-    ferrum_call call = {.function = &adapter_functions[551], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[556], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_index(name, var_class, pvar_index);
     adapter_leave(&call, inside);
@@ -13237,7 +13337,7 @@ int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     const ferrum_value values[] = {{.integer = pvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)var_class}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)readonly}, {.address = (void *)(uintptr_t)continuous}, {.address = (void *)(uintptr_t)atomic}};
-    ferrum_call call = {.function = &adapter_functions[552], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[557], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     adapter_leave(&call, inside);
@@ -13250,7 +13350,7 @@ int MPI_T_pvar_get_num(int *num_pvar)
     if (!inside)
         return PMPI_T_pvar_get_num(num_pvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_pvar}};
-    ferrum_call call = {.function = &adapter_functions[553], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[558], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_num(num_pvar);
     adapter_leave(&call, inside);
@@ -13263,7 +13363,7 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
     if (!inside)
         return PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = pvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[554], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[559], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -13276,7 +13376,7 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
     if (!inside)
         return PMPI_T_pvar_handle_free(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[555], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[560], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_free(session, handle);
     adapter_leave(&call, inside);
@@ -13289,7 +13389,7 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     if (!inside)
         return PMPI_T_pvar_read(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[556], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[561], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_read(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13302,7 +13402,7 @@ int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, v
     if (!inside)
         return PMPI_T_pvar_readreset(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[557], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_readreset(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13315,7 +13415,7 @@ int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_reset(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[558], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[563], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_reset(session, handle);
     adapter_leave(&call, inside);
@@ -13328,7 +13428,7 @@ int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_create(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[559], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[564], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_create(session);
     adapter_leave(&call, inside);
@@ -13341,7 +13441,7 @@ int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_free(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[560], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[565], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_free(session);
     adapter_leave(&call, inside);
@@ -13354,7 +13454,7 @@ int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_start(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[561], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[566], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_start(session, handle);
     adapter_leave(&call, inside);
@@ -13367,7 +13467,7 @@ int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_stop(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[567], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_stop(session, handle);
     adapter_leave(&call, inside);
@@ -13380,7 +13480,7 @@ int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
     if (!inside)
         return PMPI_T_pvar_write(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[563], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[568], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_write(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13393,7 +13493,7 @@ int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *des
     if (!inside)
         return PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)ordering}, {.address = (void *)(uintptr_t)ticks_per_second}, {.address = (void *)(uintptr_t)max_ticks}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[564], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[569], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     adapter_leave(&call, inside);
@@ -13406,7 +13506,7 @@ int MPI_T_source_get_num(int *num_sources)
     if (!inside)
         return PMPI_T_source_get_num(num_sources);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_sources}};
-    ferrum_call call = {.function = &adapter_functions[565], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[570], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_num(num_sources);
     adapter_leave(&call, inside);
@@ -13419,7 +13519,7 @@ int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
     if (!inside)
         return PMPI_T_source_get_timestamp(source_index, timestamp);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)timestamp}};
-    ferrum_call call = {.function = &adapter_functions[566], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[571], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_timestamp(source_index, timestamp);
     adapter_leave(&call, inside);
@@ -13432,7 +13532,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Test(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[567], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[572], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test(request, flag, status);
     adapter_leave(&call, inside);
@@ -13445,7 +13545,7 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
     if (!inside)
         return PMPI_Test_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[568], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[573], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -13458,7 +13558,7 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
     if (!inside)
         return PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[569], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[574], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13471,7 +13571,7 @@ int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fla
     if (!inside)
         return PMPI_Testany(count, array_of_requests, index, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[570], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[575], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testany(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
@@ -13484,7 +13584,7 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[571], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[576], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13497,7 +13597,7 @@ int MPI_Topo_test(MPI_Comm comm, int *status)
     if (!inside)
         return PMPI_Topo_test(comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[572], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[577], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Topo_test(comm, status);
     adapter_leave(&call, inside);
@@ -13510,7 +13610,7 @@ MPI_Fint MPI_Type_c2f(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_c2f(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[573], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[578], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_c2f(datatype);
     adapter_leave(&call, inside);
@@ -13523,7 +13623,7 @@ int MPI_Type_commit(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_commit(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[574], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[579], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_commit(datatype);
     adapter_leave(&call, inside);
@@ -13536,7 +13636,7 @@ int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_contiguous(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[575], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[580], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13549,7 +13649,7 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
     if (!inside)
         return PMPI_Type_contiguous_c(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[576], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[581], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous_c(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13562,7 +13662,7 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
     if (!inside)
         return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[577], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[582], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13575,7 +13675,7 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
     if (!inside)
         return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[578], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[583], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13588,7 +13688,7 @@ int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_complex(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[579], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[584], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_complex(p, r, newtype);
     adapter_leave(&call, inside);
@@ -13601,7 +13701,7 @@ int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_integer(r, newtype);
     const ferrum_value values[] = {{.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[580], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[585], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_integer(r, newtype);
     adapter_leave(&call, inside);
@@ -13614,7 +13714,7 @@ int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_real(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[581], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[586], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_real(p, r, newtype);
     adapter_leave(&call, inside);
@@ -13627,7 +13727,7 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
     if (!inside)
         return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[582], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[587], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13640,7 +13740,7 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint ar
     if (!inside)
         return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[583], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[588], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13653,7 +13753,7 @@ int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, con
     if (!inside)
         return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[584], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[589], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13666,7 +13766,7 @@ int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockle
     if (!inside)
         return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[585], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[590], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13679,7 +13779,7 @@ int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Dat
     if (!inside)
         return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[586], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[591], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13692,7 +13792,7 @@ int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count 
     if (!inside)
         return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[587], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[592], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13705,7 +13805,7 @@ int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of
     if (!inside)
         return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[588], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[593], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13718,7 +13818,7 @@ int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, cons
     if (!inside)
         return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[589], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[594], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13731,7 +13831,7 @@ int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_T
     if (!inside)
         return PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_copy_attr_fn}, {.address = (void *)(uintptr_t)type_delete_attr_fn}, {.address = (void *)(uintptr_t)type_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[590], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[595], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -13744,7 +13844,7 @@ int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, 
     if (!inside)
         return PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[591], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[596], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -13757,7 +13857,7 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
     if (!inside)
         return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[592], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[597], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -13770,7 +13870,7 @@ int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const M
     if (!inside)
         return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[593], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[598], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -13783,7 +13883,7 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
     if (!inside)
         return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[594], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[599], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -13796,7 +13896,7 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
     if (!inside)
         return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[595], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[600], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13809,7 +13909,7 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
     if (!inside)
         return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[596], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[601], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13822,7 +13922,7 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     if (!inside)
         return PMPI_Type_delete_attr(datatype, type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[597], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[602], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_delete_attr(datatype, type_keyval);
     adapter_leave(&call, inside);
@@ -13835,7 +13935,7 @@ int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_dup(oldtype, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[598], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[603], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_dup(oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13848,7 +13948,7 @@ MPI_Datatype MPI_Type_f2c(MPI_Fint datatype)
     if (!inside)
         return PMPI_Type_f2c(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[599], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[604], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_f2c(datatype);
     adapter_leave(&call, inside);
@@ -13861,7 +13961,7 @@ int MPI_Type_free(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_free(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[600], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[605], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free(datatype);
     adapter_leave(&call, inside);
@@ -13874,7 +13974,7 @@ int MPI_Type_free_keyval(int *type_keyval)
     if (!inside)
         return PMPI_Type_free_keyval(type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[601], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[606], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free_keyval(type_keyval);
     adapter_leave(&call, inside);
@@ -13887,7 +13987,7 @@ MPI_Datatype MPI_Type_fromint(int datatype)
     if (!inside)
         return PMPI_Type_fromint(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[602], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[607], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_fromint(datatype);
     adapter_leave(&call, inside);
@@ -13900,7 +14000,7 @@ int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[603], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[608], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -13913,7 +14013,7 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
     if (!inside)
         return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[604], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[609], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -13926,7 +14026,7 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
     if (!inside)
         return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_large_counts}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_large_counts}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[605], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[610], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -13939,7 +14039,7 @@ int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_add
     if (!inside)
         return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[606], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[611], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -13952,7 +14052,7 @@ int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_
     if (!inside)
         return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_large_counts}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[607], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[612], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -13965,7 +14065,7 @@ int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
     if (!inside)
         return PMPI_Type_get_extent(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[608], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[613], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -13978,7 +14078,7 @@ int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_c(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[609], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[614], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_c(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -13991,7 +14091,7 @@ int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_x(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[610], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[615], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_x(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -14004,7 +14104,7 @@ int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     if (!inside)
         return PMPI_Type_get_name(datatype, type_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[611], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[616], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_name(datatype, type_name, resultlen);
     adapter_leave(&call, inside);
@@ -14017,7 +14117,7 @@ int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint 
     if (!inside)
         return PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[612], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[617], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -14030,7 +14130,7 @@ int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[613], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[618], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -14043,7 +14143,7 @@ int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[614], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[619], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -14056,7 +14156,7 @@ int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, M
     if (!inside)
         return PMPI_Type_get_value_index(value_type, index_type, pair_type);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)value_type}, {.address = (void *)(uintptr_t)index_type}, {.address = (void *)(uintptr_t)pair_type}};
-    ferrum_call call = {.function = &adapter_functions[615], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[620], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_value_index(value_type, index_type, pair_type);
     adapter_leave(&call, inside);
@@ -14069,7 +14169,7 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
     if (!inside)
         return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[616], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[621], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14082,7 +14182,7 @@ int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     if (!inside)
         return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[617], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[622], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14095,7 +14195,7 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_match_size(typeclass, size, datatype);
     const ferrum_value values[] = {{.integer = typeclass}, {.integer = size}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[618], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[623], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_match_size(typeclass, size, datatype);
     adapter_leave(&call, inside);
@@ -14108,7 +14208,7 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[619], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[624], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -14121,7 +14221,7 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     if (!inside)
         return PMPI_Type_set_name(datatype, type_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}};
-    ferrum_call call = {.function = &adapter_functions[620], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_name(datatype, type_name);
     adapter_leave(&call, inside);
@@ -14134,7 +14234,7 @@ int MPI_Type_size(MPI_Datatype datatype, int *size)
     if (!inside)
         return PMPI_Type_size(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[621], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[626], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size(datatype, size);
     adapter_leave(&call, inside);
@@ -14147,7 +14247,7 @@ int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_c(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[622], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[627], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_c(datatype, size);
     adapter_leave(&call, inside);
@@ -14160,7 +14260,7 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_x(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[623], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[628], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_x(datatype, size);
     adapter_leave(&call, inside);
@@ -14173,7 +14273,7 @@ int MPI_Type_toint(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_toint(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[624], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[629], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_toint(datatype);
     adapter_leave(&call, inside);
@@ -14186,7 +14286,7 @@ int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype
     if (!inside)
         return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[630], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14199,7 +14299,7 @@ int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, 
     if (!inside)
         return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[626], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[631], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14212,7 +14312,7 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
     if (!inside)
         return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[627], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[632], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -14225,7 +14325,7 @@ int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void 
     if (!inside)
         return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[628], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[633], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -14238,7 +14338,7 @@ int MPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize,
     if (!inside)
         return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[629], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[634], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     adapter_leave(&call, inside);
@@ -14251,7 +14351,7 @@ int MPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insi
     if (!inside)
         return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[630], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[635], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     adapter_leave(&call, inside);
@@ -14264,7 +14364,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     if (!inside)
         return PMPI_Wait(request, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[631], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[636], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Wait(request, status);
     adapter_leave(&call, inside);
@@ -14277,7 +14377,7 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_
     if (!inside)
         return PMPI_Waitall(count, array_of_requests, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[632], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[637], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitall(count, array_of_requests, array_of_statuses);
     adapter_leave(&call, inside);
@@ -14290,7 +14390,7 @@ int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Stat
     if (!inside)
         return PMPI_Waitany(count, array_of_requests, index, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[633], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[638], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitany(count, array_of_requests, index, status);
     adapter_leave(&call, inside);
@@ -14303,7 +14403,7 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[634], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -14316,7 +14416,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
     if (!inside)
         return PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[635], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14329,7 +14429,7 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[636], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14342,7 +14442,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[637], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14355,7 +14455,7 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     if (!inside)
         return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[638], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14368,7 +14468,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (!inside)
         return PMPI_Win_attach(win, base, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)base}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_attach(win, base, size);
     adapter_leave(&call, inside);
@@ -14381,7 +14481,7 @@ MPI_Fint MPI_Win_c2f(MPI_Win win)
     if (!inside)
         return PMPI_Win_c2f(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_c2f(win);
     adapter_leave(&call, inside);
@@ -14394,7 +14494,7 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
     if (!inside)
         return PMPI_Win_call_errhandler(win, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_call_errhandler(win, errorcode);
     adapter_leave(&call, inside);
@@ -14407,7 +14507,7 @@ int MPI_Win_complete(MPI_Win win)
     if (!inside)
         return PMPI_Win_complete(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_complete(win);
     adapter_leave(&call, inside);
@@ -14420,7 +14520,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     if (!inside)
         return PMPI_Win_create(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -14433,7 +14533,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
     if (!inside)
         return PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -14446,7 +14546,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
     if (!inside)
         return PMPI_Win_create_dynamic(info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_dynamic(info, comm, win);
     adapter_leave(&call, inside);
@@ -14459,7 +14559,7 @@ int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MP
     if (!inside)
         return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -14472,7 +14572,7 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_
     if (!inside)
         return PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_copy_attr_fn}, {.address = (void *)(uintptr_t)win_delete_attr_fn}, {.address = (void *)(uintptr_t)win_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -14485,7 +14585,7 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
     if (!inside)
         return PMPI_Win_delete_attr(win, win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_delete_attr(win, win_keyval);
     adapter_leave(&call, inside);
@@ -14498,7 +14598,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     if (!inside)
         return PMPI_Win_detach(win, base);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)base}};
-    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_detach(win, base);
     adapter_leave(&call, inside);
@@ -14511,7 +14611,7 @@ MPI_Win MPI_Win_f2c(MPI_Fint win)
     if (!inside)
         return PMPI_Win_f2c(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[655], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_f2c(win);
     adapter_leave(&call, inside);
@@ -14524,7 +14624,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_fence(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[656], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_fence(assert, win);
     adapter_leave(&call, inside);
@@ -14537,7 +14637,7 @@ int MPI_Win_flush(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_flush(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[657], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush(rank, win);
     adapter_leave(&call, inside);
@@ -14550,7 +14650,7 @@ int MPI_Win_flush_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[658], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_all(win);
     adapter_leave(&call, inside);
@@ -14563,7 +14663,7 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_local(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[659], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_local(rank, win);
     adapter_leave(&call, inside);
@@ -14576,7 +14676,7 @@ int MPI_Win_flush_local_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_local_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[655], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[660], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_local_all(win);
     adapter_leave(&call, inside);
@@ -14589,7 +14689,7 @@ int MPI_Win_free(MPI_Win *win)
     if (!inside)
         return PMPI_Win_free(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[656], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[661], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free(win);
     adapter_leave(&call, inside);
@@ -14602,7 +14702,7 @@ int MPI_Win_free_keyval(int *win_keyval)
     if (!inside)
         return PMPI_Win_free_keyval(win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[657], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[662], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free_keyval(win_keyval);
     adapter_leave(&call, inside);
@@ -14615,7 +14715,7 @@ MPI_Win MPI_Win_fromint(int win)
     if (!inside)
         return PMPI_Win_fromint(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[658], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[663], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_fromint(win);
     adapter_leave(&call, inside);
@@ -14628,7 +14728,7 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
     if (!inside)
         return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[659], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[664], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -14641,7 +14741,7 @@ int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Win_get_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[660], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[665], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14654,7 +14754,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (!inside)
         return PMPI_Win_get_group(win, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[661], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[666], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_group(win, group);
     adapter_leave(&call, inside);
@@ -14667,7 +14767,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     if (!inside)
         return PMPI_Win_get_info(win, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[662], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[667], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_info(win, info_used);
     adapter_leave(&call, inside);
@@ -14680,7 +14780,7 @@ int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     if (!inside)
         return PMPI_Win_get_name(win, win_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[663], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[668], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_name(win, win_name, resultlen);
     adapter_leave(&call, inside);
@@ -14693,7 +14793,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_lock(lock_type, rank, assert, win);
     const ferrum_value values[] = {{.integer = lock_type}, {.integer = rank}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[664], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[669], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_lock(lock_type, rank, assert, win);
     adapter_leave(&call, inside);
@@ -14706,7 +14806,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_lock_all(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[665], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[670], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_lock_all(assert, win);
     adapter_leave(&call, inside);
@@ -14719,7 +14819,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_post(group, assert, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[666], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[671], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_post(group, assert, win);
     adapter_leave(&call, inside);
@@ -14732,7 +14832,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     if (!inside)
         return PMPI_Win_set_attr(win, win_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[667], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[672], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_attr(win, win_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -14745,7 +14845,7 @@ int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Win_set_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[668], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[673], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14758,7 +14858,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (!inside)
         return PMPI_Win_set_info(win, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[669], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[674], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_info(win, info);
     adapter_leave(&call, inside);
@@ -14771,7 +14871,7 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
     if (!inside)
         return PMPI_Win_set_name(win, win_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}};
-    ferrum_call call = {.function = &adapter_functions[670], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[675], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_name(win, win_name);
     adapter_leave(&call, inside);
@@ -14784,7 +14884,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
     if (!inside)
         return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[671], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[676], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -14797,7 +14897,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
     if (!inside)
         return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[672], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[677], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -14810,7 +14910,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_start(group, assert, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[673], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[678], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_start(group, assert, win);
     adapter_leave(&call, inside);
@@ -14823,7 +14923,7 @@ int MPI_Win_sync(MPI_Win win)
     if (!inside)
         return PMPI_Win_sync(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[674], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[679], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_sync(win);
     adapter_leave(&call, inside);
@@ -14836,7 +14936,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
     if (!inside)
         return PMPI_Win_test(win, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[675], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[680], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_test(win, flag);
     adapter_leave(&call, inside);
@@ -14849,7 +14949,7 @@ int MPI_Win_toint(MPI_Win win)
     if (!inside)
         return PMPI_Win_toint(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[676], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[681], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_toint(win);
     adapter_leave(&call, inside);
@@ -14862,7 +14962,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_unlock(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[677], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[682], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_unlock(rank, win);
     adapter_leave(&call, inside);
@@ -14875,7 +14975,7 @@ int MPI_Win_unlock_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_unlock_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[678], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[683], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_unlock_all(win);
     adapter_leave(&call, inside);
@@ -14888,7 +14988,7 @@ int MPI_Win_wait(MPI_Win win)
     if (!inside)
         return PMPI_Win_wait(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[679], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[684], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_wait(win);
     adapter_leave(&call, inside);
@@ -14900,7 +15000,7 @@ double MPI_Wtick(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtick();
-    ferrum_call call = {.function = &adapter_functions[680], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[685], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtick();
     adapter_leave(&call, inside);
@@ -14912,7 +15012,7 @@ double MPI_Wtime(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtime();
-    ferrum_call call = {.function = &adapter_functions[681], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[686], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtime();
     adapter_leave(&call, inside);

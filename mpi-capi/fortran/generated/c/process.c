@@ -22,6 +22,101 @@ void pmpi_abort_(const MPI_Fint *comm, const MPI_Fint *errorcode, MPI_Fint *ierr
 
 void mpi_abort_(const MPI_Fint *comm, const MPI_Fint *errorcode, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_abort_);
 
+/* Routine MPI_CLOSE_PORT */
+FERRUM_BODY void body_Close_port(__typeof__(MPI_Close_port) *call, const char *port_name, MPI_Fint *ierror,
+    size_t port_name_length)
+{
+    char few_port_name[FERRUM_FEW_CHARACTERS];
+    char *c_port_name = ferrum_text(port_name, port_name_length, 0, few_port_name);
+    int error = MPI_ERR_NO_MEM;
+    if (c_port_name) {
+        error = call(c_port_name);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_port_name, few_port_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_close_port_(const char *port_name, MPI_Fint *ierror, size_t port_name_length)
+{
+    body_Close_port(MPI_Close_port, port_name, ierror, port_name_length);
+}
+
+void pmpi_close_port_(const char *port_name, MPI_Fint *ierror, size_t port_name_length)
+{
+    body_Close_port(PMPI_Close_port, port_name, ierror, port_name_length);
+}
+
+void mpi_close_port_(const char *port_name, MPI_Fint *ierror,
+    size_t port_name_length) FERRUM_WEAK(ferrum_mpi_close_port_);
+
+/* Routine MPI_COMM_ACCEPT */
+FERRUM_BODY void body_Comm_accept(__typeof__(MPI_Comm_accept) *call, const char *port_name, const MPI_Fint *info,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror, size_t port_name_length)
+{
+    char few_port_name[FERRUM_FEW_CHARACTERS];
+    char *c_port_name = ferrum_text(port_name, port_name_length, 0, few_port_name);
+    MPI_Comm c_newcomm = 0;
+    int error = MPI_ERR_NO_MEM;
+    if (c_port_name) {
+        error = call(c_port_name, ferrum_info(*info), *root, ferrum_comm(*comm), &c_newcomm);
+        ferrum_set_comm(newcomm, c_newcomm);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_port_name, few_port_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_comm_accept_(const char *port_name, const MPI_Fint *info, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *newcomm, MPI_Fint *ierror, size_t port_name_length)
+{
+    body_Comm_accept(MPI_Comm_accept, port_name, info, root, comm, newcomm, ierror, port_name_length);
+}
+
+void pmpi_comm_accept_(const char *port_name, const MPI_Fint *info, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *newcomm, MPI_Fint *ierror, size_t port_name_length)
+{
+    body_Comm_accept(PMPI_Comm_accept, port_name, info, root, comm, newcomm, ierror, port_name_length);
+}
+
+void mpi_comm_accept_(const char *port_name, const MPI_Fint *info, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *newcomm, MPI_Fint *ierror, size_t port_name_length) FERRUM_WEAK(ferrum_mpi_comm_accept_);
+
+/* Routine MPI_COMM_CONNECT */
+FERRUM_BODY void body_Comm_connect(__typeof__(MPI_Comm_connect) *call, const char *port_name, const MPI_Fint *info,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror, size_t port_name_length)
+{
+    char few_port_name[FERRUM_FEW_CHARACTERS];
+    char *c_port_name = ferrum_text(port_name, port_name_length, 0, few_port_name);
+    MPI_Comm c_newcomm = 0;
+    int error = MPI_ERR_NO_MEM;
+    if (c_port_name) {
+        error = call(c_port_name, ferrum_info(*info), *root, ferrum_comm(*comm), &c_newcomm);
+        ferrum_set_comm(newcomm, c_newcomm);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_port_name, few_port_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_comm_connect_(const char *port_name, const MPI_Fint *info, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *newcomm, MPI_Fint *ierror, size_t port_name_length)
+{
+    body_Comm_connect(MPI_Comm_connect, port_name, info, root, comm, newcomm, ierror, port_name_length);
+}
+
+void pmpi_comm_connect_(const char *port_name, const MPI_Fint *info, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *newcomm, MPI_Fint *ierror, size_t port_name_length)
+{
+    body_Comm_connect(PMPI_Comm_connect, port_name, info, root, comm, newcomm, ierror, port_name_length);
+}
+
+void mpi_comm_connect_(const char *port_name, const MPI_Fint *info, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *newcomm, MPI_Fint *ierror, size_t port_name_length) FERRUM_WEAK(ferrum_mpi_comm_connect_);
+
 /* Routine MPI_COMM_DISCONNECT */
 FERRUM_BODY void body_Comm_disconnect(__typeof__(MPI_Comm_disconnect) *call, MPI_Fint *comm, MPI_Fint *ierror)
 {
@@ -43,6 +138,29 @@ void pmpi_comm_disconnect_(MPI_Fint *comm, MPI_Fint *ierror)
 }
 
 void mpi_comm_disconnect_(MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_comm_disconnect_);
+
+/* Routine MPI_COMM_JOIN */
+FERRUM_BODY void body_Comm_join(__typeof__(MPI_Comm_join) *call, const MPI_Fint *fd, MPI_Fint *intercomm,
+    MPI_Fint *ierror)
+{
+    MPI_Comm c_intercomm = 0;
+    int error;
+    error = call(*fd, &c_intercomm);
+    ferrum_set_comm(intercomm, c_intercomm);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_comm_join_(const MPI_Fint *fd, MPI_Fint *intercomm, MPI_Fint *ierror)
+{
+    body_Comm_join(MPI_Comm_join, fd, intercomm, ierror);
+}
+
+void pmpi_comm_join_(const MPI_Fint *fd, MPI_Fint *intercomm, MPI_Fint *ierror)
+{
+    body_Comm_join(PMPI_Comm_join, fd, intercomm, ierror);
+}
+
+void mpi_comm_join_(const MPI_Fint *fd, MPI_Fint *intercomm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_comm_join_);
 
 /* Routine MPI_FINALIZE */
 FERRUM_BODY void body_Finalize(__typeof__(MPI_Finalize) *call, MPI_Fint *ierror)
@@ -153,6 +271,32 @@ void pmpi_is_thread_main_(MPI_Fint *flag, MPI_Fint *ierror)
 }
 
 void mpi_is_thread_main_(MPI_Fint *flag, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_is_thread_main_);
+
+/* Routine MPI_OPEN_PORT */
+FERRUM_BODY void body_Open_port(__typeof__(MPI_Open_port) *call, const MPI_Fint *info, char *port_name,
+    MPI_Fint *ierror, size_t port_name_length)
+{
+    char c_port_name[MPI_MAX_PORT_NAME];
+    int error;
+    c_port_name[0] = 0;
+    error = call(ferrum_info(*info), c_port_name);
+    if (error == MPI_SUCCESS)
+        ferrum_pad(port_name, port_name_length, c_port_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_open_port_(const MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t port_name_length)
+{
+    body_Open_port(MPI_Open_port, info, port_name, ierror, port_name_length);
+}
+
+void pmpi_open_port_(const MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t port_name_length)
+{
+    body_Open_port(PMPI_Open_port, info, port_name, ierror, port_name_length);
+}
+
+void mpi_open_port_(const MPI_Fint *info, char *port_name, MPI_Fint *ierror,
+    size_t port_name_length) FERRUM_WEAK(ferrum_mpi_open_port_);
 
 /* Routine MPI_QUERY_THREAD */
 FERRUM_BODY void body_Query_thread(__typeof__(MPI_Query_thread) *call, MPI_Fint *provided, MPI_Fint *ierror)

@@ -1649,6 +1649,46 @@ MODULE mpi_f08
     END SUBROUTINE PMPI_Cartdim_get_f08
   END INTERFACE PMPI_Cartdim_get
 
+  INTERFACE MPI_Close_port
+    SUBROUTINE MPI_Close_port_f08(port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Close_port_f08
+  END INTERFACE MPI_Close_port
+
+  INTERFACE PMPI_Close_port
+    SUBROUTINE PMPI_Close_port_f08(port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Close_port_f08
+  END INTERFACE PMPI_Close_port
+
+  INTERFACE MPI_Comm_accept
+    SUBROUTINE MPI_Comm_accept_f08(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Comm), INTENT(OUT) :: newcomm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Comm_accept_f08
+  END INTERFACE MPI_Comm_accept
+
+  INTERFACE PMPI_Comm_accept
+    SUBROUTINE PMPI_Comm_accept_f08(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Comm), INTENT(OUT) :: newcomm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Comm_accept_f08
+  END INTERFACE PMPI_Comm_accept
+
   INTERFACE MPI_Comm_attach_buffer
     SUBROUTINE MPI_Comm_attach_buffer_f08ts(comm, buffer, size, ierror)
       IMPORT
@@ -1720,6 +1760,30 @@ MODULE mpi_f08
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Comm_compare_f08
   END INTERFACE PMPI_Comm_compare
+
+  INTERFACE MPI_Comm_connect
+    SUBROUTINE MPI_Comm_connect_f08(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Comm), INTENT(OUT) :: newcomm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Comm_connect_f08
+  END INTERFACE MPI_Comm_connect
+
+  INTERFACE PMPI_Comm_connect
+    SUBROUTINE PMPI_Comm_connect_f08(port_name, info, root, comm, newcomm, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Comm), INTENT(OUT) :: newcomm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Comm_connect_f08
+  END INTERFACE PMPI_Comm_connect
 
   INTERFACE MPI_Comm_create
     SUBROUTINE MPI_Comm_create_f08(comm, group, newcomm, ierror)
@@ -2136,6 +2200,24 @@ MODULE mpi_f08
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Comm_iflush_buffer_f08
   END INTERFACE PMPI_Comm_iflush_buffer
+
+  INTERFACE MPI_Comm_join
+    SUBROUTINE MPI_Comm_join_f08(fd, intercomm, ierror)
+      IMPORT
+      INTEGER, INTENT(IN) :: fd
+      TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Comm_join_f08
+  END INTERFACE MPI_Comm_join
+
+  INTERFACE PMPI_Comm_join
+    SUBROUTINE PMPI_Comm_join_f08(fd, intercomm, ierror)
+      IMPORT
+      INTEGER, INTENT(IN) :: fd
+      TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Comm_join_f08
+  END INTERFACE PMPI_Comm_join
 
   INTERFACE MPI_Comm_rank
     SUBROUTINE MPI_Comm_rank_f08(comm, rank, ierror)
@@ -8464,6 +8546,24 @@ MODULE mpi_f08
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Op_free_f08
   END INTERFACE PMPI_Op_free
+
+  INTERFACE MPI_Open_port
+    SUBROUTINE MPI_Open_port_f08(info, port_name, ierror)
+      IMPORT
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Open_port_f08
+  END INTERFACE MPI_Open_port
+
+  INTERFACE PMPI_Open_port
+    SUBROUTINE PMPI_Open_port_f08(info, port_name, ierror)
+      IMPORT
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Open_port_f08
+  END INTERFACE PMPI_Open_port
 
   INTERFACE MPI_Pack
     SUBROUTINE MPI_Pack_f08ts(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror)

@@ -24,6 +24,82 @@ SUBROUTINE PMPI_Abort_f08(comm, errorcode, ierror)
   CALL PMPI_ABORT(comm, errorcode, ierror)
 END SUBROUTINE PMPI_Abort_f08
 
+! Procedure MPI_Close_port_f08
+SUBROUTINE MPI_Close_port_f08(port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_CLOSE_PORT
+  CALL FERRUM_MPI_CLOSE_PORT(port_name, ierror)
+END SUBROUTINE MPI_Close_port_f08
+
+! Procedure PMPI_Close_port_f08
+SUBROUTINE PMPI_Close_port_f08(port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_CLOSE_PORT
+  CALL PMPI_CLOSE_PORT(port_name, ierror)
+END SUBROUTINE PMPI_Close_port_f08
+
+! Procedure MPI_Comm_accept_f08
+SUBROUTINE MPI_Comm_accept_f08(port_name, info, root, comm, newcomm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Comm), INTENT(OUT) :: newcomm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_COMM_ACCEPT
+  CALL FERRUM_MPI_COMM_ACCEPT(port_name, info, root, comm, newcomm, ierror)
+END SUBROUTINE MPI_Comm_accept_f08
+
+! Procedure PMPI_Comm_accept_f08
+SUBROUTINE PMPI_Comm_accept_f08(port_name, info, root, comm, newcomm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Comm), INTENT(OUT) :: newcomm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_COMM_ACCEPT
+  CALL PMPI_COMM_ACCEPT(port_name, info, root, comm, newcomm, ierror)
+END SUBROUTINE PMPI_Comm_accept_f08
+
+! Procedure MPI_Comm_connect_f08
+SUBROUTINE MPI_Comm_connect_f08(port_name, info, root, comm, newcomm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Comm), INTENT(OUT) :: newcomm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_COMM_CONNECT
+  CALL FERRUM_MPI_COMM_CONNECT(port_name, info, root, comm, newcomm, ierror)
+END SUBROUTINE MPI_Comm_connect_f08
+
+! Procedure PMPI_Comm_connect_f08
+SUBROUTINE PMPI_Comm_connect_f08(port_name, info, root, comm, newcomm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Comm), INTENT(OUT) :: newcomm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_COMM_CONNECT
+  CALL PMPI_COMM_CONNECT(port_name, info, root, comm, newcomm, ierror)
+END SUBROUTINE PMPI_Comm_connect_f08
+
 ! Procedure MPI_Comm_disconnect_f08
 SUBROUTINE MPI_Comm_disconnect_f08(comm, ierror)
   USE ferrum_mpi_types
@@ -43,6 +119,28 @@ SUBROUTINE PMPI_Comm_disconnect_f08(comm, ierror)
   EXTERNAL :: PMPI_COMM_DISCONNECT
   CALL PMPI_COMM_DISCONNECT(comm, ierror)
 END SUBROUTINE PMPI_Comm_disconnect_f08
+
+! Procedure MPI_Comm_join_f08
+SUBROUTINE MPI_Comm_join_f08(fd, intercomm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: fd
+  TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_COMM_JOIN
+  CALL FERRUM_MPI_COMM_JOIN(fd, intercomm, ierror)
+END SUBROUTINE MPI_Comm_join_f08
+
+! Procedure PMPI_Comm_join_f08
+SUBROUTINE PMPI_Comm_join_f08(fd, intercomm, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: fd
+  TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_COMM_JOIN
+  CALL PMPI_COMM_JOIN(fd, intercomm, ierror)
+END SUBROUTINE PMPI_Comm_join_f08
 
 ! Procedure MPI_Finalize_f08
 SUBROUTINE MPI_Finalize_f08(ierror)
@@ -161,6 +259,28 @@ SUBROUTINE PMPI_Is_thread_main_f08(flag, ierror)
   EXTERNAL :: PMPI_IS_THREAD_MAIN
   CALL PMPI_IS_THREAD_MAIN(flag, ierror)
 END SUBROUTINE PMPI_Is_thread_main_f08
+
+! Procedure MPI_Open_port_f08
+SUBROUTINE MPI_Open_port_f08(info, port_name, ierror)
+  USE mpi_f08_types
+  IMPLICIT NONE
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_OPEN_PORT
+  CALL FERRUM_MPI_OPEN_PORT(info, port_name, ierror)
+END SUBROUTINE MPI_Open_port_f08
+
+! Procedure PMPI_Open_port_f08
+SUBROUTINE PMPI_Open_port_f08(info, port_name, ierror)
+  USE mpi_f08_types
+  IMPLICIT NONE
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_OPEN_PORT
+  CALL PMPI_OPEN_PORT(info, port_name, ierror)
+END SUBROUTINE PMPI_Open_port_f08
 
 ! Procedure MPI_Query_thread_f08
 SUBROUTINE MPI_Query_thread_f08(provided, ierror)
