@@ -71,7 +71,7 @@ use std::sync::Arc;
 use mpi_comm::Comm;
 use mpi_core::Guard;
 use mpi_datatype::Datatype;
-use mpi_p2p::Engine;
+use mpi_p2p::{Engine, SHARED_IDS};
 use mpi_t::{InstrumentMemory, TResult};
 
 pub use algorithms::{AlgorithmCalls, LastAlgorithms};
@@ -198,6 +198,8 @@ impl Collectives {
     #[inline(always)]
     fn plan(&self, comm: &Comm, which: CollOp) -> Plan {
         let longest = comm.channels().map_or(0, |channels| channels.blocking.longest());
-        Plan::new(which, comm.size(), self.crowded, self.settings, longest as u64)
+        // Jobs that were connected may differ in what they found; their processes have to choose alike.
+        let crowded = self.crowded || comm.context() >= SHARED_IDS;
+        Plan::new(which, comm.size(), crowded, self.settings, longest as u64)
     }
 }
