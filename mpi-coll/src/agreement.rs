@@ -367,7 +367,7 @@ impl Collectives {
         guard: Guard<'a>,
         terms: impl FnOnce() -> Terms,
     ) -> Result<Guard<'a>> {
-        if !self.settings.check.get() {
+        if !self.settings_of(comm).check.get() {
             return Ok(guard);
         }
         drop(guard);

@@ -66,7 +66,7 @@ impl Collectives {
         });
         let datatype = reduction.map(|what| what.datatype);
         let mut record = Record { steps: Vec::new(), memory, datatype };
-        if self.settings.check.get() {
+        if self.settings_of(comm).check.get() {
             Agreement::of(&shape, terms(&shape, reduction, matching)).steps(&mut record)?;
         }
         shape.steps(&mut record)?;
