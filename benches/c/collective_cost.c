@@ -10,6 +10,7 @@
 #define WORLD MPI_COMM_WORLD
 
 static double in[2] = {1, 2}, out[2];
+static MPI_Request request = MPI_REQUEST_NULL;
 
 static int barrier(void)
 {
@@ -29,6 +30,13 @@ static int reduce(void)
 static int allreduce(void)
 {
     return MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, WORLD);
+}
+
+/* Rank 1 starts after rank 0, so the operation is over at the first poll of MPI_Wait. */
+static int persistent(void)
+{
+    MPI_Start(&request);
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static int gather(void)
@@ -58,6 +66,7 @@ static const struct {
 } operations[] = {
     {"barrier", barrier, 0}, {"bcast", bcast, 1},     {"reduce", reduce, 1},       {"allreduce", allreduce, 0},
     {"gather", gather, 1},   {"scatter", scatter, 1}, {"allgather", allgather, 0}, {"alltoall", alltoall, 0},
+    {"persistent", persistent, 0},
 };
 
 __attribute__((noinline)) void one_first(int (*call)(void))
@@ -89,6 +98,8 @@ int main(int argc, char **argv)
     int *first = flags, *last = flags + 32;
     if (rank == 0)
         *first = *last = 0;
+    if (call == persistent)
+        MPI_Allreduce_init(in, out, 1, MPI_DOUBLE, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
     MPI_Barrier(WORLD);
     for (int done = 1; done <= calls; done++) {
         if (rank == 0) {
@@ -108,6 +119,8 @@ int main(int argc, char **argv)
             __atomic_store_n(last, done, __ATOMIC_RELEASE);
         }
     }
+    if (call == persistent)
+        MPI_Request_free(&request);
     MPI_Win_free(&window);
     MPI_Finalize();
     return 0;

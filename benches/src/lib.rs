@@ -32,7 +32,8 @@ impl Alone {
             rank: 0,
             world_ranks: Arc::new([0]),
             both_groups: None,
-            session: None, pins: Default::default(),
+            session: None,
+            pins: Default::default(),
             instruments,
         };
         engine.add_context(&mut engine.lock(), spec);

@@ -15,8 +15,7 @@ use mpi_errors::{Error, Result};
 
 use crate::Collectives;
 use crate::bcast::broadcast;
-use crate::coll_op::CollOp;
-use crate::link::CHECK;
+use crate::coll_op::{CollOp, Form};
 use crate::memory::{Buffers, Layout, Memory};
 use crate::run::Run;
 use crate::shape::{Root, Shape};
@@ -188,7 +187,7 @@ fn neighbours(shape: &Shape<'_>) -> [ByPeer; 2] {
         sums
     };
     let neighbours = &shape.neighbours;
-    [sum(&neighbours.destinations, &sent), sum(&neighbours.sources, &|place| shape.recv_block(place))]
+    [sum(neighbours.destinations, &sent), sum(neighbours.sources, &|place| shape.recv_block(place))]
 }
 
 impl Memory<'_> {
@@ -271,15 +270,11 @@ fn same_in_group(group: &[Terms], first: usize, among: Among) -> Result<()> {
 
 fn apart((one, known): (usize, &Terms), (two, terms): (usize, &Terms), among: Among) -> Error {
     let (first, second) = (process(one, among), process(two, among));
-    Error::new(
-        MPI_ERR_OTHER,
-        format!(
-            "{first} of the communicator calls {}, but {second} calls {}",
-            known.description(),
-            terms.description()
-        ),
-    )
-    .hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
+    // What else differs does not matter if the functions do; it may not have been compared.
+    let in_words = |of: &Terms| if known.function() == terms.function() { of.description() } else { of.function() };
+    let (one, two) = (in_words(known), in_words(terms));
+    Error::new(MPI_ERR_OTHER, format!("{first} of the communicator calls {one}, but {second} calls {two}"))
+        .hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
 }
 
 fn not_terms(process: &str) -> Error {
@@ -324,12 +319,13 @@ fn report_finding(words: &[u64], among: Among) -> Result<()> {
 }
 
 /// The terms of a call with this shape, which match if these bytes do.
-pub(crate) fn terms(shape: &Shape<'_>, reduction: Option<&crate::Reduction<'_>>, matching: u64) -> Terms {
+pub(crate) fn terms(shape: &Shape<'_>, form: Form, reduction: Option<&crate::Reduction<'_>>, matching: u64) -> Terms {
     let which = shape.which;
     let terms = match shape.inter {
         false => Terms::new(which, matching),
         true => across(shape),
     };
+    let terms = terms.form(form);
     let terms = if which.is_rooted() { terms.root(shape.root) } else { terms };
     match reduction {
         Some(what) => terms.reducing(what),
@@ -375,11 +371,21 @@ impl Collectives {
         Ok(self.engine.lock())
     }
 
-    /// Compares at once, for a blocking call.
+    /// Compares operation and form, if `coll_check` is set, before a call on an intracommunicator that waits for the other
+    /// processes outside of its steps. Errors: as [`Collectives::agree`].
+    pub(crate) fn agree_on_form(&self, comm: &Comm, which: CollOp, form: Form) -> Result<()> {
+        match self.settings_of(comm).check.get() && comm.remote().is_none() {
+            true => self.compare(comm, &Agreement::of_terms(comm, Terms::new(which, 0).form(form))),
+            false => Ok(()),
+        }
+    }
+
+    /// Compares at once, for a blocking call. It is numbered as the calls that do not block are, so that it meets one of
+    /// them if the other processes make that.
     #[cold]
     #[inline(never)]
     pub(crate) fn compare(&self, comm: &Comm, agreement: &Agreement) -> Result<()> {
-        let (link, local) = (self.link(comm, CHECK), comm.local().collective_context());
+        let (link, local) = (self.link(comm, comm.next_operation_tag(false)), comm.local().collective_context());
         let mut run = Run::new(link, local, Memory::new(Buffers::Absent, Buffers::Absent), None, None);
         let result = agreement.steps(&mut run);
         run.end(result, false)

@@ -47,7 +47,7 @@ impl Collectives {
         let reducer = what.op.on(what.datatype, what.handle)?;
         let (bytes, binning) = (recv.bytes(), self.binning(comm, what));
         let combined = binning.map_or(bytes, |binning| binning.size().saturating_mul(what.count));
-        let guard = self.meet(comm, guard)?;
+        let guard = self.meet(comm, guard, CollOp::Allreduce)?;
         let (calling, guard) = self.begin_with(guard, comm, (CollOp::Allreduce, combined), |it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);
@@ -154,9 +154,9 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
 impl Reducing {
     /// Combines the contributions `own` in rank order; all get the result in `value`, in which elements may be combined,
     /// and which may be the place of the contribution.
-    pub fn to_all<S: Steps>(&self, steps: &mut S, own: Span, value: Span) -> Result<()> {
+    pub fn to_all<S: Steps>(self, steps: &mut S, own: Span, value: Span) -> Result<()> {
         if self.team.size > 1 && self.plan.split(self.what.bytes()) {
-            return split::allreduce(self, steps, own, value);
+            return split::allreduce(&self, steps, own, value);
         }
         copy_unless_same(steps, own, value)?;
         if self.team.size == 1 {

@@ -7,6 +7,7 @@ use mpi_errors::Result;
 use crate::Collectives;
 use crate::call::CollCall;
 use crate::coll_op::CollOp;
+use crate::lists::Sizes;
 use crate::memory::Buffers;
 use crate::plan::SHORT;
 use crate::shape::Shape;
@@ -32,10 +33,13 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
         return bruck(shape, steps);
     }
     let kept = match shape.send.in_place() {
-        true => keep(shape, steps)?,
-        false => Vec::new(),
+        true => Some(keep(shape, steps)?),
+        false => None,
     };
-    let out = |rank: u32| kept.get(rank as usize).copied().unwrap_or_else(|| shape.send_block(rank));
+    let out = |rank: u32| match &kept {
+        Some((copy, starts)) => copy.part(starts[rank as usize], shape.recv_block(rank).bytes),
+        None => shape.send_block(rank),
+    };
     if shape.plan.in_ring() {
         return pairwise(shape, steps, out);
     }
@@ -55,7 +59,7 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     if !short {
         send_all(shape, steps, out)?;
     }
-    if kept.is_empty() {
+    if kept.is_none() {
         steps.copy(shape.send_block(team.rank), shape.recv_block(team.rank))?;
     }
     steps.round()
@@ -116,16 +120,19 @@ fn send_all<S: Steps>(shape: &Shape<'_>, steps: &mut S, out: impl Fn(u32) -> Spa
     Ok(())
 }
 
-/// Copies the blocks of the receive buffer, which are sent, and returns where they are.
-fn keep<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<Vec<Span>> {
+/// Copies the blocks of the receive buffer, which are sent, and returns the copy and the first byte of each block in it.
+fn keep<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<(Span, Sizes)> {
     let copy = steps.bytes(VALUE, shape.recv.bytes())?;
-    let (mut at, mut blocks) = (0, Vec::with_capacity(shape.peers as usize));
-    for rank in 0..shape.peers {
+    let mut end = 0;
+    let starts = (0..shape.peers).map(|rank| {
+        let start = end;
+        end += shape.recv_block(rank).bytes;
+        start
+    });
+    let starts: Sizes = starts.collect();
+    for (rank, start) in (0..).zip(starts.iter()) {
         let block = shape.recv_block(rank);
-        let part = copy.part(at, block.bytes);
-        steps.copy(block, part)?;
-        blocks.push(part);
-        at += block.bytes;
+        steps.copy(block, copy.part(*start, block.bytes))?;
     }
-    Ok(blocks)
+    Ok((copy, starts))
 }

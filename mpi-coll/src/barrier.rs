@@ -24,7 +24,7 @@ impl Collectives {
     /// As [`Collectives::barrier`], for a caller that has the process lock, which it releases.
     #[inline]
     pub fn barrier_with<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm) -> Result<()> {
-        let guard = self.meet(comm, guard)?;
+        let guard = self.meet(comm, guard, CollOp::Barrier)?;
         let (calling, guard) = self.begin_with(guard, comm, (CollOp::Barrier, 0), |it| it.barrier_calls.incr());
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Barrier, 0))?;
         self.wait_for_all(comm, guard, calling.plan)

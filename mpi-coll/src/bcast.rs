@@ -33,7 +33,7 @@ impl Collectives {
         root: u32,
     ) -> Result<()> {
         let bytes = buffer.bytes();
-        let guard = self.meet(comm, guard)?;
+        let guard = self.meet(comm, guard, CollOp::Bcast)?;
         let (calling, guard) = self.begin_with(guard, comm, (CollOp::Bcast, bytes), |it| {
             it.bcast_calls.incr();
             it.bcast_bytes.add(bytes);

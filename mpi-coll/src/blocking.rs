@@ -40,7 +40,7 @@ impl Collectives {
     /// As [`Collectives::block`], for a caller that has the process lock, which it releases.
     #[inline(always)]
     pub fn block_with<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm, mut call: CollCall<'_, '_>) -> Result<()> {
-        let guard = self.meet(comm, guard)?;
+        let guard = self.meet(comm, guard, call.which)?;
         match self.short_way(guard, comm, &mut call) {
             Ok(result) => result,
             Err(guard) => self.block_by_steps(guard, comm, call),

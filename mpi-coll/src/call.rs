@@ -94,8 +94,12 @@ impl Collectives {
         let memory = memory.binned(reduction.and_then(|what| self.binning(comm, what)));
         let team = Team { rank: comm.rank, size: comm.size() };
         let contribution = combining.map_or((0, 0), |what| (what.bytes(), what.plain_bytes()));
-        let plan = plan.with_elements(combining.map_or(0, |what| what.size));
         let amounts = Amounts::of(which, team.size, (send.bytes_if_present(), recv.bytes_if_present()), contribution);
+        let plan = plan.with_elements(combining.map_or(0, |what| what.size)).with_bytes(
+            which,
+            amounts.plan,
+            self.settings_of(comm),
+        );
         let shape = Shape {
             which,
             team,
@@ -132,7 +136,7 @@ impl Collectives {
         });
         drop(guard);
         if self.settings_of(comm).check.get() {
-            self.compare(comm, &Agreement::of(&shape, terms(&shape, reduction, matching)))?;
+            self.compare(comm, &Agreement::of(&shape, terms(&shape, Form::Blocking, reduction, matching)))?;
         }
         self.carry_out(comm, &shape, memory, reduction)
     }
@@ -169,11 +173,11 @@ impl Collectives {
 }
 
 /// The neighbours that a call needs.
-fn neighbours(comm: &Comm, which: CollOp) -> Result<Neighbours> {
+fn neighbours(comm: &Comm, which: CollOp) -> Result<Neighbours<'_>> {
     if !which.is_of_neighbours() {
         return Ok(Neighbours::default());
     }
-    let (sources, destinations) = comm.neighborhood()?;
+    let [sources, destinations] = comm.neighborhood()?;
     Ok(Neighbours { sources, destinations, in_pairs: comm.cartesian().is_ok() })
 }
 

@@ -96,7 +96,7 @@ impl<'a> CallScope<'a> {
     #[inline(always)] // the operation is a constant in every caller
     pub fn begin(coll: &'a Collectives, comm: &'a Comm, (which, bytes): (CollOp, u64)) -> CallScope<'a> {
         coll.under_way.more(coll.engine.process_lock().is_multiple());
-        let plan = coll.plan(comm, which);
+        let plan = coll.plan(comm, which).with_bytes(which, bytes, coll.settings);
         if coll.chosen.is_watched(which) {
             coll.chosen.record(which, bytes, plan);
         }

@@ -140,3 +140,7 @@ pub(crate) enum Form {
     /// A start of a persistent request.
     Persistent,
 }
+
+impl Form {
+    pub const ALL: [Form; 3] = [Form::Blocking, Form::Nonblocking, Form::Persistent];
+}

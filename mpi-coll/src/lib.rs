@@ -5,12 +5,12 @@
 //!   `reduce`, `allreduce`, `gather`, `scatter`, `allgather`, `alltoall`).
 //!   Further groups: `reduce_scatter`, `scan`, `neighbor`, and `inter` for intercommunicators.
 //! - `steps`: what an algorithm consists of. `run`: steps carried out at once. `record`, `schedule`, `start`: steps kept
-//!   for calls that do not block. `memory`: what steps work on. `shape`, `dispatch`: the steps of a call. `reducing`: what
+//!   for calls that do not block. `lowered`: those of short persistent ones on addresses. `memory`: what steps work on. `shape`, `dispatch`: the steps of a call. `reducing`: what
 //!   the reductions share.
 //! - `owned`: operations that own their data, for programs in Rust.
 //! - `call`: a call of any operation. `blocking`: calls that block. `link`: messages of a blocking call.
 //!   `missing_buffer`: errors about absent buffers.
-//! - `scratch`, `lists`: memory that the next call uses again. `split`: long reductions, split among all. `ring`: long exchanges of many processes.
+//! - `handle_map`: maps by requests. `scratch`, `lists`: memory that the next call uses again. `split`: long reductions, split among all. `ring`: long exchanges of many processes.
 //! - `agreement`, `terms`: checks that the processes of a call make the same call.
 //! - `shared`: collectives through flags and slots in shared memory.
 //! - `plan`: the choice of an algorithm by size and number of processes.
@@ -35,10 +35,12 @@ mod call_scope;
 mod coll_op;
 mod dispatch;
 mod gather;
+mod handle_map;
 mod instruments;
 mod inter;
 mod link;
 mod lists;
+mod lowered;
 mod memory;
 mod missing_buffer;
 mod neighbor;
@@ -69,7 +71,7 @@ use std::sync::Arc;
 use mpi_comm::Comm;
 use mpi_core::Guard;
 use mpi_datatype::Datatype;
-use mpi_p2p::{Engine, SCHEDULES};
+use mpi_p2p::{Engine, SHARED_IDS};
 use mpi_t::{InstrumentMemory, TResult};
 
 pub use algorithms::{AlgorithmCalls, LastAlgorithms};
@@ -139,7 +141,7 @@ impl Collectives {
         let (instruments, settings) = (CollInstruments::place(memory), CollSettings::new());
         let (chosen, events) = (Chosen::new(), CollEvents::new());
         let schedules = Arc::new(Schedules::new(engine.process_lock()));
-        engine.add_service(&mut engine.lock(), SCHEDULES, schedules.clone());
+        engine.serve_collectives(schedules.clone());
         let under_way = Arc::default();
         let between_jobs = CollSettings::new();
         Collectives { engine, instruments, chosen, settings, between_jobs, events, under_way, schedules, crowded }
@@ -205,7 +207,7 @@ impl Collectives {
             }
             None => {
                 // Jobs may also differ in whether they have more processes than cores.
-                let crowded = self.crowded || comm.spans_jobs();
+                let crowded = self.crowded || comm.context() >= SHARED_IDS;
                 Plan::new(which, comm.size(), crowded, self.settings_of(comm), 0)
             }
         }
@@ -214,6 +216,6 @@ impl Collectives {
     /// The settings of the calls on a communicator, the same in all of its processes.
     #[inline(always)]
     fn settings_of(&self, comm: &Comm) -> &'static CollSettings {
-        if comm.spans_jobs() { self.between_jobs } else { self.settings }
+        if comm.context() >= SHARED_IDS { self.between_jobs } else { self.settings }
     }
 }

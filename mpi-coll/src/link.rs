@@ -11,9 +11,6 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Completion, Engine, Mode};
 
-/// The tag of the comparison of calls; operations have the tags from 16 on (`CollOp::tag`).
-pub(crate) const CHECK: i32 = 9;
-
 /// Longer messages are sent and received by requests, to move in both directions at once.
 const LONG: u64 = 8192;
 

@@ -29,7 +29,7 @@ fn exchange<S: Steps>(shape: &Shape<'_>, steps: &mut S, out: impl Fn(u32) -> Spa
             steps.receive(source, shape.recv_block(place as u32))?;
         }
     }
-    for (place, dest) in (0..).zip(&neighbours.destinations) {
+    for (place, dest) in (0..).zip(neighbours.destinations) {
         if let Some(dest) = *dest {
             steps.send(dest, out(place))?;
         }

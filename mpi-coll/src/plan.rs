@@ -14,8 +14,11 @@ const FLAT_SIZE: u32 = 4;
 /// As [`FLAT_SIZE`], for messages that the receivers copy themselves.
 const FLAT_LONG_SIZE: u32 = 16;
 
-/// Shortest part of long data where processes share cores, and each wait for a part may cost a context switch.
-const CROWDED_CHUNK: u64 = 64 << 10;
+/// Shortest part of long data where processes share cores, and each wait for a part may cost a context switch. The root
+/// of a broadcast waits for nobody.
+const fn crowded_chunk(which: CollOp) -> u64 {
+    if matches!(which, CollOp::Bcast) { 64 << 10 } else { 512 << 10 }
+}
 
 /// The algorithm of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +91,7 @@ impl Plan {
         // Reproducible sums are computed from messages of their own form.
         let reproduces = matches!(which, CollOp::Reduce | CollOp::Allreduce) && settings.reproducible_sums.get();
         let shares = shape == AUTO && which.can_share() && settings.shared.get() && !reproduces;
-        let chunk = settings.shared_chunk.get().max(if crowded { CROWDED_CHUNK } else { 0 });
+        let chunk = settings.shared_chunk.get().max(if crowded { crowded_chunk(which) } else { 0 });
         let longest = if shares { longest.min(chunk) } else { 0 };
         Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit, longest }
     }
@@ -103,6 +106,17 @@ impl Plan {
     #[inline]
     pub fn longest(&self) -> u64 {
         self.longest
+    }
+
+    /// The same plan for a call with this many bytes, as counted. Where processes share cores, a long exchange of all with all
+    /// goes by messages, whose data are copied once.
+    #[inline(always)]
+    pub fn with_bytes(self, which: CollOp, bytes: u64, settings: &CollSettings) -> Plan {
+        let sent = || bytes - bytes / u64::from(self.size);
+        match which == CollOp::Alltoall && self.crowded && sent() > settings.shared_alltoall_limit.get() {
+            true => Plan { longest: 0, ..self },
+            false => self,
+        }
     }
 
     /// The same plan for a channel in which publications have so many bytes at most; 0: there is none.

@@ -58,13 +58,13 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
 impl Reducing {
     /// Combines the contributions `own` in rank order; the root gets the result in `value`, in which elements may be
     /// combined, and which may be the place of its contribution.
-    pub fn to_root<S: Steps>(&self, steps: &mut S, root: u32, own: Span, value: Span) -> Result<()> {
-        let Reducing { team, what, plan } = *self;
+    pub fn to_root<S: Steps>(self, steps: &mut S, root: u32, own: Span, value: Span) -> Result<()> {
+        let Reducing { team, what, plan } = self;
         if team.size == 1 {
             return copy_unless_same(steps, own, value);
         }
         if plan.split(what.bytes()) {
-            return split::reduce(self, steps, root, own, value);
+            return split::reduce(&self, steps, root, own, value);
         }
         if !plan.flat() && team.size > 2 {
             return self.tree(steps, root, own, value);

@@ -2,6 +2,7 @@
 
 use mpi_errors::Result;
 
+use crate::lists::Sizes;
 use crate::parts::Parts;
 use crate::reducing::Reducing;
 use crate::shape::Shape;
@@ -11,7 +12,7 @@ use crate::steps::{STAGED, Span, Steps, VALUE};
 /// The elements of each process's part, by the counts of the call.
 pub(crate) struct Counted {
     /// First element of each part, and the number of all elements.
-    starts: Vec<u64>,
+    starts: Sizes,
 }
 
 impl Counted {

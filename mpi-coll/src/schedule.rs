@@ -21,7 +21,9 @@ use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage};
 use crate::Reduction;
 use crate::call::AtEnd;
 use crate::call_scope::Calling;
+use crate::handle_map::HandleMap;
 use crate::link::result_of;
+use crate::lowered::Lowered;
 use crate::memory::Memory;
 use crate::missing_buffer::copy_own;
 use crate::op::Op;
@@ -56,14 +58,26 @@ impl Schedule {
         self.reduction.as_ref().is_some_and(|what| what.op.is_user())
     }
 
+    /// The schedule on addresses, if it can be lowered.
+    fn lowered(&mut self) -> Option<Lowered> {
+        let Schedule { steps, memory, reduction, .. } = self;
+        let kernel = match reduction {
+            Some(what) => Some((&what.datatype, what.op.on(&what.datatype, what.handle).ok()?.kernel()?)),
+            None => None,
+        };
+        Lowered::new(steps, memory, kernel)
+    }
+
     fn datatype(&self) -> Option<&Datatype> {
         self.reduction.as_ref().map(|what| &what.datatype)
     }
 }
 
-/// A schedule that was started.
+/// A schedule with its state.
 struct Active {
-    schedule: Box<Schedule>,
+    schedule: Schedule,
+    /// What is carried out instead of its steps, if that can be.
+    lowered: Option<Lowered>,
     /// The next step.
     at: usize,
     /// Messages under way.
@@ -72,17 +86,19 @@ struct Active {
     outcome: Outcome,
     /// The error that ended the operation early.
     failed: Option<Error>,
-    /// The persistent request that was started.
-    persistent: Option<Handle>,
+    /// Whether it is started again and again.
+    persistent: bool,
     /// Start time in nanoseconds; 0 when no tool needs it.
     began: u64,
 }
 
-/// The place of an active schedule.
+/// The place of a schedule.
 #[derive(Default)]
 struct Slot {
     /// `None` while a thread moves it on.
     active: Option<Box<Active>>,
+    /// Whether it was started, and is not complete.
+    started: bool,
     /// Messages that were completed meanwhile.
     complete: Vec<(Message, Completion)>,
     /// Whether the word that it waits for was raised meanwhile, or its turn in the channel has come.
@@ -100,14 +116,12 @@ struct Message {
 
 #[derive(Default)]
 struct Table {
-    /// By the request of the operation.
-    slots: HashMap<Handle, Slot>,
+    /// By the request of the operation: those that were started, and persistent ones.
+    slots: HandleMap<Slot>,
     /// By the request of the message.
-    messages: HashMap<Handle, Message>,
-    /// Schedules of inactive persistent requests.
-    kept: HashMap<Handle, Box<Schedule>>,
-    /// Operations that go through the channel of a communicator, by its context, in the order in which they began: the
-    /// first one uses it.
+    messages: HandleMap<Message>,
+    /// Operations that go through the common channel of a communicator, by its context, in the order in which they
+    /// began: the first one uses it.
     lines: HashMap<u32, VecDeque<Handle>>,
 }
 
@@ -120,31 +134,28 @@ impl Schedules {
         Schedules(Guarded::new(lock, Table::default()))
     }
 
-    /// Keeps the schedule of a persistent request.
-    pub fn keep(&self, guard: &mut Guard<'_>, persistent: Handle, schedule: Box<Schedule>) {
-        self.0.get_mut(guard).kept.insert(persistent, schedule);
+    /// Keeps the schedule of a persistent request, whose operations have this request.
+    pub fn keep(&self, guard: &mut Guard<'_>, operation: Handle, schedule: Schedule) {
+        let active = Some(Active::kept(schedule));
+        self.0.get_mut(guard).slots.insert(operation, Slot { active, ..Slot::default() });
     }
 
     /// Starts a schedule, whose operation has this request.
-    pub fn begin(
-        &self,
-        engine: &Engine,
-        guard: &mut Guard<'_>,
-        schedule: Box<Schedule>,
-        operation: Handle,
-        persistent: Option<Handle>,
-    ) {
+    pub fn begin(&self, engine: &Engine, guard: &mut Guard<'_>, schedule: Schedule, operation: Handle) {
         let table = self.0.get_mut(guard);
-        table.slots.insert(operation, Slot::default());
-        if schedule.line.is_some() {
+        if schedule.line.as_ref().is_some_and(Line::is_common) {
             table.lines.entry(schedule.contexts[0]).or_default().push_back(operation);
         }
-        let began = schedule.calling.begin(engine);
-        let (outcome, failed) = (Outcome::default(), None);
-        let calls_back = schedule.calls_back();
+        table.slots.insert(operation, Slot { started: true, ..Slot::default() });
+        self.begin_active(engine, guard, operation, Box::new(Active::new(schedule, false)));
+    }
+
+    #[inline]
+    fn begin_active(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle, mut active: Box<Active>) {
+        active.began = active.schedule.calling.begin(engine);
+        let calls_back = active.schedule.calls_back();
         engine.begin_background(guard, calls_back);
-        let active = Active { schedule, at: 0, receives: 0, sends: 0, outcome, failed, persistent, began };
-        self.move_on(engine, guard, operation, Box::new(active));
+        self.move_on(engine, guard, operation, active);
         engine.resume_background(guard);
     }
 
@@ -153,40 +164,41 @@ impl Schedules {
         loop {
             let waits = active.advance(engine, guard, &self.0, operation);
             let slot = self.0.get_mut(guard).slots.entry(operation).or_default();
-            let complete = std::mem::take(&mut slot.complete);
-            let raised = std::mem::take(&mut slot.raised);
-            if waits && complete.is_empty() && !raised {
+            if waits && slot.complete.is_empty() && !slot.raised {
                 slot.active = Some(active);
                 return;
             }
+            let complete = std::mem::take(&mut slot.complete);
+            slot.raised = false;
             if !waits {
                 debug_assert!(complete.is_empty(), "its messages are over");
-                return self.finish(engine, guard, operation, *active);
+                return self.finish(engine, guard, operation, active);
             }
             complete.into_iter().for_each(|(message, completion)| active.take(message, completion));
         }
     }
 
-    fn finish(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle, active: Active) {
-        let Active { schedule, outcome, failed, persistent, began, .. } = active;
+    fn finish(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle, mut active: Box<Active>) {
+        let schedule = &active.schedule;
         engine.end_background(guard, schedule.calls_back());
-        schedule.calling.end(engine, guard, began);
+        schedule.calling.end(engine, guard, active.began);
         let contexts = schedule.contexts;
+        let is_common = schedule.line.as_ref().is_some_and(Line::is_common);
         if let Some(line) = &schedule.line {
-            line.channels.nonblocking.end_operation(line.mutual && failed.is_none());
+            line.channel().end_operation(line.mutual && active.failed.is_none());
         }
-        let error = failed.or(outcome.end().err());
+        let error = active.end();
         let table = self.0.get_mut(guard);
-        table.slots.remove(&operation);
-        let next = match schedule.line.is_some() {
-            true => table.leave_line(contexts[0]),
-            false => None,
-        };
-        match persistent {
-            Some(persistent) => drop(table.kept.insert(persistent, schedule)),
-            None => end(schedule, guard),
+        let next = if is_common { table.leave_line(contexts[0]) } else { None };
+        if active.persistent {
+            let slot = table.slots.entry(operation).or_default();
+            (slot.started, slot.active) = (false, Some(active));
+            engine.finish_persistent(guard, operation, error);
+        } else {
+            table.slots.remove(&operation);
+            end(active.schedule, guard);
+            engine.finish_collective(guard, operation, contexts.map(|context| context & !1), error);
         }
-        engine.finish_collective(guard, operation, contexts.map(|context| context & !1), error);
         if let Some(next) = next {
             engine.continue_operation(guard, next);
         }
@@ -225,33 +237,73 @@ impl Service for Schedules {
     }
 
     fn raised(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle) {
-        let Some(slot) = self.0.get_mut(guard).slots.get_mut(&operation) else { return };
+        let slot = self.0.get_mut(guard).slots.get_mut(&operation).filter(|slot| slot.started);
+        let Some(slot) = slot else { return };
         match slot.active.take() {
             Some(active) => self.move_on(engine, guard, operation, active),
             None => slot.raised = true,
         }
     }
 
-    fn start(&self, engine: &Engine, guard: &mut Guard<'_>, persistent: Handle, operation: Handle) {
-        let Some(schedule) = self.0.get_mut(guard).kept.remove(&persistent) else { return };
-        self.begin(engine, guard, schedule, operation, Some(persistent));
+    fn start(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle) {
+        let Some(slot) = self.0.get_mut(guard).slots.get_mut(&operation) else { return };
+        let Some(active) = slot.active.take() else { return };
+        slot.started = true;
+        self.begin_active(engine, guard, operation, active);
     }
 
-    fn freed(&self, guard: &mut Guard<'_>, persistent: Handle) {
-        if let Some(schedule) = self.0.get_mut(guard).kept.remove(&persistent) {
-            end(schedule, guard);
+    fn freed(&self, guard: &mut Guard<'_>, operation: Handle) {
+        let slot = self.0.get_mut(guard).slots.remove(&operation);
+        if let Some(active) = slot.and_then(|slot| slot.active) {
+            end(active.schedule, guard);
         }
     }
 }
 
 /// Ends a schedule that will not be started again.
-fn end(schedule: Box<Schedule>, guard: &mut Guard<'_>) {
+fn end(schedule: Schedule, guard: &mut Guard<'_>) {
     if let Some(at_end) = schedule.at_end {
         at_end(guard);
     }
 }
 
 impl Active {
+    fn new(schedule: Schedule, persistent: bool) -> Active {
+        let (outcome, failed) = (Outcome::default(), None);
+        Active { schedule, lowered: None, at: 0, receives: 0, sends: 0, outcome, failed, persistent, began: 0 }
+    }
+
+    /// The schedule of a persistent request.
+    fn kept(mut schedule: Schedule) -> Box<Active> {
+        let lowered =
+            if schedule.line.as_ref().is_some_and(|line| !line.is_common()) { schedule.lowered() } else { None };
+        Box::new(Active { lowered, ..Active::new(schedule, true) })
+    }
+
+    /// Carries out steps of a lowered schedule; whether it must wait.
+    fn advance_lowered(&mut self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle) -> bool {
+        let (Some(lowered), Some(line)) = (&self.lowered, &self.schedule.line) else { return false };
+        // SAFETY: the schedule's memory lives beside it, and the program leaves its buffers alone while the operation is
+        // active.
+        match unsafe { lowered.carry_out(&mut self.at, line.channel(), line.heading) } {
+            Ok(None) => false,
+            Ok(Some(awaited)) => {
+                engine.serve_word(guard, awaited.to_word(), operation);
+                true
+            }
+            Err(error) => {
+                self.failed = Some(error);
+                false
+            }
+        }
+    }
+
+    /// The error of an operation that is over. It may begin again.
+    fn end(&mut self) -> Option<Error> {
+        self.at = 0;
+        self.failed.take().or_else(|| std::mem::take(&mut self.outcome).end().err())
+    }
+
     /// A message is complete.
     fn take(&mut self, message: Message, completion: Completion) {
         match message.expected {
@@ -276,6 +328,9 @@ impl Active {
 
     /// Carries out steps up to one that must wait; whether there is one.
     fn advance(&mut self, engine: &Engine, guard: &mut Guard<'_>, table: &Guarded<Table>, operation: Handle) -> bool {
+        if self.lowered.is_some() {
+            return self.advance_lowered(engine, guard, operation);
+        }
         while let Some(step) = self.schedule.steps.get(self.at).copied() {
             if step.uses_channel() && !self.take_turn(engine, guard, table, operation) {
                 return true;
@@ -318,16 +373,25 @@ impl Active {
     /// Carries out the steps in the channel that follow, up to one that must wait, for which the operation is then called
     /// again; whether there is none. `self.at` is the last step that was carried out.
     fn take_turn(&mut self, engine: &Engine, guard: &mut Guard<'_>, table: &Guarded<Table>, operation: Handle) -> bool {
-        let Schedule { contexts, line: Some(line), .. } = &*self.schedule else {
+        let Some(line) = self.schedule.line.take() else {
             self.record(Err(no_channel()));
             return true;
         };
-        let first = table.get(guard).lines.get(&contexts[0]).and_then(VecDeque::front);
-        if first != Some(&operation) {
-            return false;
-        }
-        let (channels, heading) = (line.channels.clone(), line.heading);
-        let channel = &channels.nonblocking;
+        let comes = match line.is_common() {
+            true => {
+                let lines = &table.get(guard).lines;
+                lines.get(&self.schedule.contexts[0]).and_then(VecDeque::front) == Some(&operation)
+            }
+            false => true,
+        };
+        let done = comes && self.step_in_channel(engine, guard, &line, operation);
+        self.schedule.line = Some(line);
+        done
+    }
+
+    /// As [`Active::take_turn`], when the channel is this operation's.
+    fn step_in_channel(&mut self, engine: &Engine, guard: &mut Guard<'_>, line: &Line, operation: Handle) -> bool {
+        let (channel, heading) = (line.channel(), line.heading);
         match self.schedule.steps[self.at] {
             Step::Reserve { bytes } => {
                 let mut publication = match channel.reserve(bytes as usize) {
@@ -360,7 +424,7 @@ impl Active {
                 let result = data.and_then(|data| match folds {
                     true => self.fold(engine, guard, data, into),
                     false => {
-                        let Schedule { memory, reduction, .. } = &mut *self.schedule;
+                        let Schedule { memory, reduction, .. } = &mut self.schedule;
                         let mut room = memory.target(into, reduction.as_ref().map(|what| &what.datatype));
                         engine.copy_unlocked(guard, into.bytes, || room.unpack(0, data));
                         Ok(())
@@ -378,7 +442,7 @@ impl Active {
     }
 
     fn fold(&mut self, engine: &Engine, guard: &mut Guard<'_>, data: &[u8], into: Span) -> Result<()> {
-        let Schedule { memory, reduction: Some(what), .. } = &mut *self.schedule else { return Ok(()) };
+        let Schedule { memory, reduction: Some(what), .. } = &mut self.schedule else { return Ok(()) };
         let reduction = Reduction { op: &what.op, datatype: &what.datatype, handle: what.handle, count: 0 };
         let direct = reduction.is_direct();
         let mut fold = || {
@@ -425,7 +489,7 @@ impl Active {
         (side, source, into): (Side, u32, Span),
     ) {
         let context = self.context(side);
-        let schedule = &mut *self.schedule;
+        let schedule = &mut self.schedule;
         let datatype = schedule.reduction.as_ref().map(|what| &what.datatype);
         // SAFETY: as in `send`.
         let room = unsafe { schedule.memory.target(into, datatype).detach() };
@@ -458,7 +522,7 @@ impl Active {
     }
 
     fn copy(&mut self, engine: &Engine, guard: &mut Guard<'_>, from: Span, into: Span) {
-        let Schedule { memory, reduction, .. } = &mut *self.schedule;
+        let Schedule { memory, reduction, .. } = &mut self.schedule;
         let (from, into) = memory.both(from, into, reduction.as_ref().map(|what| &what.datatype));
         let (bytes, outcome) = (from.bytes(), &mut self.outcome);
         let result = engine.copy_unlocked(guard, bytes, || copy_own(into, &from, outcome));
@@ -466,7 +530,7 @@ impl Active {
     }
 
     fn combine(&mut self, engine: &Engine, guard: &mut Guard<'_>, from: Span, into: Span) {
-        let Schedule { memory, reduction: Some(what), .. } = &mut *self.schedule else { return };
+        let Schedule { memory, reduction: Some(what), .. } = &mut self.schedule else { return };
         let mut combine = || {
             let reducer = what.op.on(&what.datatype, what.handle)?;
             memory.combine(from, into, &what.datatype, &reducer)

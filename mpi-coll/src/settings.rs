@@ -89,10 +89,15 @@ mpi_t::cvars! {
         pub shared: bool = true =>
             { name: "coll_shared", unit: "", category: "coll", scope: AllEq, verbosity: TunerBasic },
         /// Most bytes that a process publishes at once in a collective through shared memory; longer data go in parts. Where
-        /// processes must share cores it is 64 KiB at least. Takes effect with the next call, and cannot be set while a
+        /// processes must share cores it is 512 KiB at least, of MPI_Bcast 64 KiB. Takes effect with the next call, and cannot be set while a
         /// collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.
         pub shared_chunk: u64 = 65536 =>
             { name: "coll_shared_chunk", unit: "bytes", category: "coll", scope: AllEq, range: 1024..=1 << 30 },
+        /// Most bytes that a process sends in an MPI_Alltoall through shared memory where processes must share cores; more go as
+        /// messages. Takes effect with the next call, and cannot be set while a collective call of this process is under
+        /// way. Must be equal in all processes of the job; otherwise calls hang.
+        pub shared_alltoall_limit: u64 = 1 << 20 =>
+            { name: "coll_shared_alltoall_limit", unit: "bytes", category: "coll", scope: AllEq },
         /// Most processes of a communicator whose collectives go through shared memory; each looks at the words of all
         /// others. At most 64. Takes effect for a communicator at its first blocking collective. Must be equal in all
         /// processes of the job; otherwise calls hang.
@@ -101,8 +106,8 @@ mpi_t::cvars! {
         /// Whether the processes of a collective call, of any form and on any communicator, first compare its operation,
         /// root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of
         /// their own, between neighbours too. Calls that do not match then fail in all processes with an error that
-        /// names the ranks, instead of hanging or giving wrong data; a blocking call must meet a blocking one. A call
-        /// needs two more messages for each process, and for such blocks one more to every other one. Takes effect
+        /// names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. A
+        /// call needs two more messages for each process, and for such blocks one more to every other one. Takes effect
         /// with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise
         /// calls hang.
         pub check: bool = false => {

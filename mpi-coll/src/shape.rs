@@ -69,10 +69,10 @@ impl Combining {
 }
 
 /// The neighbours of a process; `None` beyond the end of a grid.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Neighbours {
-    pub sources: Vec<Option<u32>>,
-    pub destinations: Vec<Option<u32>>,
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Neighbours<'a> {
+    pub sources: &'a [Option<u32>],
+    pub destinations: &'a [Option<u32>],
     /// Whether the neighbours are pairs, of which each sends to the other's opposite place (a grid).
     pub in_pairs: bool,
 }
@@ -98,7 +98,7 @@ pub(crate) struct Shape<'a> {
     /// Element counts of the blocks of a reduction that is scattered.
     pub counts: &'a [u64],
     pub reduction: Option<Combining>,
-    pub neighbours: Neighbours,
+    pub neighbours: Neighbours<'a>,
 }
 
 impl Shape<'_> {

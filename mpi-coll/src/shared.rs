@@ -20,7 +20,7 @@ mod turns;
 pub(crate) use moving::place_among_others;
 pub(crate) use reducing::longest_whole;
 pub(crate) use short::{publish, with_gaps};
-pub(crate) use turns::{Heading, Line, Turns, no_channel, outside, put_into, put_part};
+pub(crate) use turns::{Heading, Line, Turns, Way, no_channel, outside, put_into, put_part};
 
 use mpi_errors::Result;
 
@@ -72,6 +72,12 @@ impl Shape<'_> {
     /// Most bytes that a process publishes in one turn.
     fn chunk(&self) -> u64 {
         self.plan.longest()
+    }
+
+    /// Most bytes that any process would publish in one turn if there were room.
+    pub(crate) fn longest_publication(&self) -> u64 {
+        let all = self.bytes.max(self.matching.saturating_mul(u64::from(self.team.size - 1)));
+        all.min(self.plan.longest())
     }
 
     fn others(&self) -> impl Iterator<Item = u32> + use<> {

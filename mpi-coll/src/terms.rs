@@ -8,7 +8,7 @@ use mpi_core::handle::FIRST_DYNAMIC;
 use mpi_datatype::predefined;
 
 use crate::Reduction;
-use crate::coll_op::CollOp;
+use crate::coll_op::{CollOp, Form};
 use crate::op::Builtin;
 use crate::shape::Root;
 
@@ -16,6 +16,7 @@ use crate::shape::Root;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub which: CollOp,
+    pub form: Form,
     pub root: Option<Root>,
     /// Bytes that one process contributes or receives; on an intercommunicator those for each process of the other
     /// group.
@@ -31,6 +32,9 @@ pub(crate) struct Terms {
 /// Words of the terms in a message.
 pub(crate) const WORDS: usize = 6;
 
+/// First bit of the form in the word of the operation.
+const FORM: u32 = 32;
+
 /// Words for the roots of an intercommunicator that are no ranks.
 const HERE: u64 = u64::MAX - 1;
 const ELSEWHERE: u64 = u64::MAX - 2;
@@ -39,7 +43,12 @@ impl Terms {
     /// Those of an operation on so many bytes.
     #[inline]
     pub fn new(which: CollOp, bytes: u64) -> Terms {
-        Terms { which, root: None, bytes, expected: 0, op: None, datatype: 0 }
+        Terms { which, form: Form::Blocking, root: None, bytes, expected: 0, op: None, datatype: 0 }
+    }
+
+    /// In this form.
+    pub fn form(self, form: Form) -> Terms {
+        Terms { form, ..self }
     }
 
     /// With this root.
@@ -69,13 +78,14 @@ impl Terms {
             Some(Root::Elsewhere) => ELSEWHERE,
         };
         let op = self.op.map_or(0, |op| op as u64 + 1);
-        [self.which as u64, root, self.bytes, self.expected, op, self.datatype as u64]
+        [self.which as u64 | (self.form as u64) << FORM, root, self.bytes, self.expected, op, self.datatype as u64]
     }
 
     /// The terms that another process sent; `None` for words that [`Terms::to_words`] does not return.
     pub fn from_words([which, root, bytes, expected, op, datatype]: [u64; WORDS]) -> Option<Terms> {
         Some(Terms {
-            which: CollOp::ALL.into_iter().find(|known| *known as u64 == which)?,
+            which: CollOp::ALL.into_iter().find(|known| *known as u64 == which & ((1 << FORM) - 1))?,
+            form: Form::ALL.into_iter().find(|known| *known as u64 == which >> FORM)?,
             root: match root {
                 0 => None,
                 HERE => Some(Root::Here),
@@ -94,7 +104,7 @@ impl Terms {
     fn same_call(&self, other: &Terms) -> bool {
         let known = |one: Option<Builtin>, two: Option<Builtin>| one.is_none() || two.is_none() || one == two;
         let types = self.datatype == 0 || other.datatype == 0 || self.datatype == other.datatype;
-        self.which == other.which && known(self.op, other.op) && types
+        (self.which, self.form) == (other.which, other.form) && known(self.op, other.op) && types
     }
 
     /// Whether a process with the one and a process of its group with the other may be in one call.
@@ -107,7 +117,7 @@ impl Terms {
     pub fn fits_beside_root(&self, other: &Terms) -> bool {
         let roots = (self.root == Some(Root::Here)) as u32 + (other.root == Some(Root::Here)) as u32;
         let none = [self.root, other.root].iter().any(|root| matches!(root, Some(Root::Rank(_))));
-        self.which == other.which && roots <= 1 && !none
+        (self.which, self.form) == (other.which, other.form) && roots <= 1 && !none
     }
 
     /// The same for processes of different groups.
@@ -125,11 +135,21 @@ impl Terms {
         *self != before
     }
 
+    /// The function of the call.
+    pub fn function(&self) -> String {
+        let name = self.which.function();
+        match self.form {
+            Form::Blocking => name.to_owned(),
+            Form::Nonblocking => format!("MPI_I{}", name.trim_start_matches("MPI_").to_lowercase()),
+            Form::Persistent => format!("{name}_init"),
+        }
+    }
+
     /// The call in words.
     pub fn description(&self) -> String {
-        let name = self.which.function();
+        let name = self.function();
         let mut text = match (self.bytes, self.expected) {
-            _ if self.which == CollOp::Barrier || self.root == Some(Root::Elsewhere) => name.to_owned(),
+            _ if self.which == CollOp::Barrier || self.root == Some(Root::Elsewhere) => name,
             (0, expected @ 1..) => format!("{name} of {} to receive", mpi_errors::counted(expected, "byte")),
             (bytes, expected) if expected > 0 && bytes != expected => format!(
                 "{name} of {} to send and {} to receive",

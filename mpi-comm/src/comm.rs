@@ -28,8 +28,6 @@ pub struct Comm {
     /// Number of ranks that messages go to and come from.
     peers: u32,
     group: Group,
-    /// It has processes of several jobs.
-    spans_jobs: bool,
     /// The other side of an intercommunicator, and a communicator of the local group.
     remote: Option<Box<(Remote, Comm)>>,
     name: Mutex<String>,
@@ -41,6 +39,8 @@ pub struct Comm {
     operations: [AtomicU32; 2],
     instruments: CommMeters,
     topology: Option<Arc<Topology>>,
+    /// The neighbours in the topology, once they were requested.
+    pub(crate) neighbors: OnceLock<[Vec<Option<u32>>; 2]>,
     channels: OnceLock<Option<Arc<Channels>>>,
 }
 
@@ -77,7 +77,6 @@ impl Comm {
             context: AtomicU32::new(context),
             rank,
             peers: group.size(),
-            spans_jobs: group.spans_jobs(),
             group,
             remote: None,
             name: Mutex::new(name.to_owned()),
@@ -87,6 +86,7 @@ impl Comm {
             operations: [const { AtomicU32::new(0) }; 2],
             instruments,
             topology: None,
+            neighbors: OnceLock::new(),
             channels: OnceLock::new(),
         }
     }
@@ -95,8 +95,7 @@ impl Comm {
     /// local group for the library's own messages, and the two groups have no process in common.
     pub(crate) fn into_intercomm(self, remote: Group, between: Comm) -> Comm {
         let remote = Remote::new(&self.group, remote);
-        let spans_jobs = self.spans_jobs || remote.group().spans_jobs();
-        Comm { peers: remote.group().size(), spans_jobs, remote: Some(Box::new((remote, between))), ..self }
+        Comm { peers: remote.group().size(), remote: Some(Box::new((remote, between))), ..self }
     }
 
     /// The same communicator with this topology.
@@ -184,12 +183,6 @@ impl Comm {
     #[inline]
     pub fn group(&self) -> &Group {
         &self.group
-    }
-
-    /// Whether it has processes of several jobs, which may differ in their settings.
-    #[inline]
-    pub fn spans_jobs(&self) -> bool {
-        self.spans_jobs
     }
 
     /// The other side of an intercommunicator; `None` for an intracommunicator (MPI-5.0, 7.6).

@@ -40,10 +40,12 @@ impl Comm {
 
     /// The processes that this one receives from and sends to in its topology, in order; `None` beyond the end of a
     /// grid. Errors: `MPI_ERR_TOPOLOGY` for a communicator without a topology.
-    #[allow(clippy::type_complexity)] // two lists
-    pub fn neighborhood(&self) -> Result<(Vec<Option<u32>>, Vec<Option<u32>>)> {
+    pub fn neighborhood(&self) -> Result<[&[Option<u32>]; 2]> {
         match self.topology() {
-            Some(topology) => Ok(topology.neighborhood(self.rank)),
+            Some(topology) => {
+                let [sources, destinations] = self.neighbors.get_or_init(|| topology.neighborhood(self.rank).into());
+                Ok([sources, destinations])
+            }
             None => Err(self.wrong_topology("a topology", None)),
         }
     }

@@ -53,11 +53,6 @@ impl Group {
         &self.pins
     }
 
-    /// Whether it has processes of another job than this process.
-    pub(crate) fn spans_jobs(&self) -> bool {
-        self.pins.any_foreign(&self.world_ranks)
-    }
-
     /// The group of the processes in the words of a message: [`Group::words`].
     pub(crate) fn of_words(world_ranks: &[u64]) -> Group {
         Group::new(world_ranks.iter().map(|rank| *rank as u32).collect::<Vec<_>>())

@@ -22,12 +22,7 @@ pub(crate) fn identities(engine: &Engine, group: &Group) -> Result<Vec<ProcessId
 
 /// The group of these processes, all of which the processes of the local group, `own`, can reach after the call.
 /// Collective over both groups; waits. Errors, in all processes: `MPI_ERR_OTHER`, `MPI_ERR_NO_MEM`.
-pub(crate) fn route(
-    engine: &Engine,
-    both: &BothGroups<'_>,
-    own: &[ProcessId],
-    remote: &[ProcessId],
-) -> Result<Group> {
+pub(crate) fn route(engine: &Engine, both: &BothGroups<'_>, own: &[ProcessId], remote: &[ProcessId]) -> Result<Group> {
     // Routes that exist now must not end before the communicator holds them.
     let (missing, ring_bytes, mut pins) = {
         let guard = engine.lock();
@@ -42,7 +37,8 @@ pub(crate) fn route(
     }
     let guard = engine.lock();
     let numbers: Option<Vec<u32>> = remote.iter().map(|id| engine.number_of(&guard, *id)).collect();
-    let numbers = numbers.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a process of the remote group is not connected"))?;
+    let numbers =
+        numbers.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a process of the remote group is not connected"))?;
     Ok(Group::new(numbers).pinned(pins))
 }
 

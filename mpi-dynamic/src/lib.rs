@@ -1,8 +1,9 @@
-//! Connections between jobs (MPI-5.0, 11.8): ports, and intercommunicators whose leaders have a socket.
+//! Processes of different jobs (MPI-5.0, chapter 11): ports, intercommunicators whose leaders have a socket, published
+//! names.
 //!
 //! - `port`: a place where a process waits for others, with a name for them. `dial`: the other end.
 //! - `over`: the intercommunicator of two groups whose roots have a connected socket.
-//! - `words`: words over a socket. `wait`: waiting for a socket while messages move on.
+//! - `names`: published names. `words`: words over a socket. `wait`: waiting for a socket while messages move on.
 //!
 //! Invariant: the socket carries the handshake only; after it, and after an error that both ends agree on, nothing is
 //! under way there.
@@ -11,11 +12,13 @@
 #![allow(unsafe_code)] // system calls on sockets; each block states the facts that make it sound
 
 mod dial;
+mod names;
 mod over;
 mod port;
 mod wait;
 mod words;
 
 pub use dial::dial;
+pub use names::{PublishedNames, look_up};
 pub use over::{Joined, connect_over, join_over};
 pub use port::Port;

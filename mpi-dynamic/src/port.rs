@@ -59,6 +59,19 @@ impl Port {
     /// # Errors
     /// `MPI_ERR_PORT` once another thread has closed the port, `MPI_ERR_OTHER` after the deadline.
     pub fn accept(&self, engine: &Engine, deadline: Option<Instant>) -> Result<UnixStream> {
+        self.accept_unless(engine, deadline, || None)
+    }
+
+    /// As [`Port::accept`], for a process that may end before it connects: `failure` is called again and again while
+    /// none has connected, and ends the wait with its error.
+    /// # Errors
+    /// Those of [`Port::accept`] and of `failure`.
+    pub fn accept_unless(
+        &self,
+        engine: &Engine,
+        deadline: Option<Instant>,
+        mut failure: impl FnMut() -> Option<Error>,
+    ) -> Result<UnixStream> {
         let mut wait = SocketWait::new(engine, deadline);
         loop {
             if self.closed.load(Ordering::Relaxed) {
@@ -70,7 +83,12 @@ impl Port {
                         return Ok(stream);
                     }
                 }
-                Err(error) if is_later(&error) => wait.turn(self.listener.as_fd(), libc::POLLIN)?,
+                Err(error) if is_later(&error) => {
+                    if let Some(error) = failure() {
+                        return Err(error);
+                    }
+                    wait.turn(self.listener.as_fd(), libc::POLLIN)?;
+                }
                 // A process that connected has ended meanwhile.
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => {}
                 Err(error) => {
@@ -142,7 +160,9 @@ mod tests {
         assert_ne!(one.name(), other.name());
         assert_eq!(digits_of(one.name()).expect("a name").len(), DIGITS);
         let upper = one.name().to_uppercase();
-        for bad in ["", "ferrum:", "x", &one.name()[1..], &one.name()[..38], &upper, "ferrum:0123456789abcdef0123456789abcdeg"] {
+        for bad in
+            ["", "ferrum:", "x", &one.name()[1..], &one.name()[..38], &upper, "ferrum:0123456789abcdef0123456789abcdeg"]
+        {
             assert_eq!(digits_of(bad).expect_err(bad).class(), MPI_ERR_PORT, "{bad:?}");
         }
     }

@@ -56,7 +56,9 @@ fn moved(result: io::Result<usize>) -> Result<usize> {
     match result {
         Ok(bytes) => Ok(bytes),
         Err(error) if is_later(&error) => Ok(0),
-        Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => Err(closed()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
+            Err(closed())
+        }
         Err(error) => {
             Err(Error::new(MPI_ERR_OTHER, format!("the socket to the other process cannot be used: {error}")))
         }

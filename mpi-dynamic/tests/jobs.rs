@@ -1,8 +1,8 @@
 //! Several jobs whose processes are threads, each with its own job memory: connections, groups, routes and endings.
 
 use std::os::unix::net::UnixStream;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use mpi_comm::{
@@ -154,7 +154,10 @@ fn jobs_of_all_sizes_connect_merge_and_exchange_messages() {
                 process.exchange_with_all(&inter, words);
             }
             let all = process.merge(&inter, process.job == 1);
-            assert_eq!((all.size(), all.rank()), (sizes[0] + sizes[1], process.engine.rank() + [0, sizes[0]][process.job]));
+            assert_eq!(
+                (all.size(), all.rank()),
+                (sizes[0] + sizes[1], process.engine.rank() + [0, sizes[0]][process.job])
+            );
             for words in [1, 5000, 40_000] {
                 process.exchange_with_all(&all, words);
             }
@@ -204,7 +207,13 @@ fn a_server_takes_clients_one_after_the_other_and_keeps_nothing() {
             assert_eq!(process.connected(), [0, 0], "turn {turn}");
         }
         assert!(most.iter().all(|number| *number == 2), "numbers are used again: {most:?}");
-        most.into_iter().map(|number| vec![number as usize]).collect::<Vec<_>>().concat().into_iter().map(|n| vec![n]).collect()
+        most.into_iter()
+            .map(|number| vec![number as usize])
+            .collect::<Vec<_>>()
+            .concat()
+            .into_iter()
+            .map(|n| vec![n])
+            .collect()
     });
     assert_eq!(numbers.len(), 1 + CLIENTS);
 }
@@ -231,7 +240,11 @@ fn processes_without_a_route_get_one_when_they_come_together() {
             }
             _ => {
                 let with_b = process.over(&process.world, || bc.take(1)).expect("connected");
-                (process.register(CommSpec::part(&process.world, 0x4000_0000, process.world.group(), engine.rank())), 0, Some(with_b))
+                (
+                    process.register(CommSpec::part(&process.world, 0x4000_0000, process.world.group(), engine.rank())),
+                    0,
+                    Some(with_b),
+                )
             }
         };
         let peer = (local.rank() == leader).then(|| {
@@ -271,9 +284,13 @@ fn operations_with_a_process_that_ends_fail_and_others_do_not() {
                 assert_eq!(process.recv(&all, 3).expect("sent before the end"), 77);
                 assert_eq!(process.recv(&all, 3).expect_err("ended").class(), MPI_ERR_PROC_ABORTED);
                 assert_eq!(process.recv(&all, MPI_ANY_SOURCE).expect_err("ended").class(), MPI_ERR_PROC_ABORTED);
-                assert_eq!(engine.probe(engine.lock(), all.context(), 3, 1).expect_err("ended").class(), MPI_ERR_PROC_ABORTED);
+                assert_eq!(
+                    engine.probe(engine.lock(), all.context(), 3, 1).expect_err("ended").class(),
+                    MPI_ERR_PROC_ABORTED
+                );
                 let long = vec![1u64; 100_000];
-                let sent = engine.send(engine.lock(), all.context(), 3, 1, SendBuf::from_slice(&long), Mode::Synchronous);
+                let sent =
+                    engine.send(engine.lock(), all.context(), 3, 1, SendBuf::from_slice(&long), Mode::Synchronous);
                 assert_eq!(sent.expect_err("ended").class(), MPI_ERR_PROC_ABORTED);
                 // The others still communicate.
                 process.send(&all, 1, 5);
@@ -298,7 +315,14 @@ fn an_error_of_a_root_and_a_closed_connection_are_errors_in_all_processes() {
     jobs(&[3, 2], |process| {
         let fails = || Err(Error::new(MPI_ERR_PORT, "no port"));
         assert_eq!(process.over(&process.world, fails).expect_err("the root failed").class(), MPI_ERR_PORT);
-        let other_end = || if process.job == 0 { first.take(0) } else { drop(first.take(1)); fails() };
+        let other_end = || {
+            if process.job == 0 {
+                first.take(0)
+            } else {
+                drop(first.take(1));
+                fails()
+            }
+        };
         let class = process.over(&process.world, other_end).expect_err("the other root failed").class();
         assert_eq!(class, if process.job == 0 { MPI_ERR_PROC_ABORTED } else { MPI_ERR_PORT });
         let noise = || {
@@ -323,7 +347,8 @@ fn two_halves_of_one_job_connect_without_a_bridge() {
     jobs(&[4], |process| {
         let half = process.engine.rank() / 2;
         let agreed = agree(&process.engine, &process.world, &process.ids, [half as i32, 0]).expect("ids");
-        let local = process.part(&process.world, agreed.context, &by_color(&process.world, &agreed.words).expect("a color"));
+        let local =
+            process.part(&process.world, agreed.context, &by_color(&process.world, &agreed.words).expect("a color"));
         let inter = process.over(&local, || pair.take(half as usize)).expect("connected");
         process.exchange_with_all(&inter, 1000);
         assert_eq!(process.connected(), [0, 0]);

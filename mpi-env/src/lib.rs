@@ -41,6 +41,7 @@ pub use metrics::instruments::{DatatypeInstruments, ErrhandlerInstruments, Objec
 pub use metrics::objects::ObjectMetrics;
 pub use metrics::on_demand::{GroupInstruments, OpInstruments, SessionInstruments};
 pub use mpi_comm::RemoteSide;
+pub use mpi_wireup::spawn_request::SpawnProgram;
 pub use objects::handlers::Object;
 pub use objects::lookups::CommRef;
 pub use process::abort::{Route, fatal_without_process};
@@ -51,6 +52,7 @@ pub use process::info_env;
 pub use process::initial_errhandler::{initial_errhandler, initial_errhandler_name, returns_errors_without_process};
 pub use process::running::{forked, joined, running, running_quickly};
 pub use process::sessions::PSETS;
+pub use process::spawning::Spawned;
 pub use record::process::{Life, Process};
 pub use tables::attributes::{Attribute, AttributeValue, Attributes, Holder, KeyName, Keyval};
 pub use tables::fortran_abi;

@@ -137,7 +137,8 @@ impl Bridges {
 
     /// The places of the members to which this process has a route that works.
     pub(crate) fn routes(&self, members: &[ProcessId]) -> Vec<u32> {
-        let works = |id: &ProcessId| self.number_of(*id).and_then(|number| self.peer(number)).is_some_and(|it| !it.lost);
+        let works =
+            |id: &ProcessId| self.number_of(*id).and_then(|number| self.peer(number)).is_some_and(|it| !it.lost);
         (0..).zip(members).filter(|(_, id)| works(id)).map(|(place, _)| place).collect()
     }
 

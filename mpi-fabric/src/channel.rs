@@ -33,7 +33,7 @@ pub use open::Place;
 /// Bytes in front of the data in a line: the number and the terms.
 const HEAD: usize = 16;
 /// Most bytes that a line has room for.
-const IN_LINE: usize = LINE - HEAD;
+pub const IN_LINE: usize = LINE - HEAD;
 /// Bit of the terms: the data are not in the line, which has their offset.
 const AWAY: u64 = 1 << 63;
 /// Shortest data copied with streaming stores.
@@ -242,7 +242,7 @@ impl Channel {
     /// Room for `bytes` (at most [`Self::longest`]) in the present turn, or what must come before.
     #[inline(always)]
     pub fn reserve(&self, bytes: usize) -> Result<Publication<'_>, Awaited<'_>> {
-        let number = self.number.load(Relaxed);
+        let (number, bytes) = (self.number.load(Relaxed), bytes.min(self.longest()));
         self.window.free_line(self, number)?;
         let line = self.line(self.rank, number);
         if bytes <= IN_LINE {
@@ -250,10 +250,10 @@ impl Channel {
             let start = unsafe { line.add(HEAD) };
             return Ok(Publication { channel: self, line, start, bytes, away: None, number });
         }
-        let at = self.window.free_data(self, number, bytes.min(self.longest()))?;
+        let at = self.window.free_data(self, number, bytes)?;
         // SAFETY: inside the part.
         let start = unsafe { self.parts[self.rank].data.add(at) };
-        Ok(Publication { channel: self, line, start, bytes: bytes.min(self.longest()), away: Some(at), number })
+        Ok(Publication { channel: self, line, start, bytes, away: Some(at), number })
     }
 
     /// What a process has published in the present turn, or what is to be awaited. Panics if there is no such rank.

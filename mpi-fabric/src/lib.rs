@@ -93,7 +93,7 @@ pub mod doorbell;
 #[cfg(not(loom))]
 pub use {
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
-    channel::{Awaited, Channel, Place, Publication, Published, RoomWord},
+    channel::{Awaited, Channel, IN_LINE, Place, Publication, Published, RoomWord},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
     endpoint::{Attachment, Copier, Endpoint, HostShare},
     host::HostFacts,

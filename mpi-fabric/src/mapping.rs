@@ -86,7 +86,14 @@ impl Mapping {
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | if fd.is_none() { libc::MAP_ANONYMOUS } else { 0 };
         // SAFETY: a new mapping at an address the kernel picks.
         let base = unsafe {
-            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, fd.unwrap_or(-1), at as libc::off_t)
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags,
+                fd.unwrap_or(-1),
+                at as libc::off_t,
+            )
         };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());

@@ -66,12 +66,16 @@ impl File {
             let rule = format!("representation or etype's extent are not the same in rank 0 and rank {rank}");
             return Err(self.refusal(MPI_ERR_NOT_SAME, rule));
         }
-        self.replace_view(if self.amode.is_sequential() { self.from_current(view, all[0].numbers[2])? } else { view });
+        self.replace_view(if self.amode.is_sequential() {
+            self.with_current_position(view, all[0].numbers[2])?
+        } else {
+            view
+        });
         Ok(())
     }
 
     /// The view, starting at a position of the present one.
-    fn from_current(&self, view: View, position: u64) -> Result<View> {
+    fn with_current_position(&self, view: View, position: u64) -> Result<View> {
         let present = self.view();
         match position.checked_mul(present.unit()).and_then(|at| present.place(at)) {
             Some(place) => Ok(view.starting_at(place)),

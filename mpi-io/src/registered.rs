@@ -87,7 +87,7 @@ impl File {
             let length = (elements * conversion.stored) as usize;
             let (got, fault) = self.fill(view, at + read, &mut bytes[..length]);
             read += got;
-            let whole = if conversion.stored == 0 { elements } else { got / conversion.stored };
+            let whole = got.checked_div(conversion.stored).unwrap_or(elements);
             let size = conversion.datatype.size();
             let each = conversion.datatype.basic_elements();
             let (items, native) = match conversion.item {

@@ -1,6 +1,6 @@
 //! Requests of collective operations, which a module above the engine carries out (MPI-5.0, 6.12 and 6.13).
 //!
-//! The module is the service of [`SCHEDULES`]: it starts messages, is called when they are complete, and completes the
+//! The module is a service ([`Engine::serve_collectives`]): it starts messages, is called when they are complete, and completes the
 //! request of the operation. A persistent request is a recipe that starts such operations.
 //! Invariants: the contexts of an operation exist until it is complete, also when the program frees the communicator. A
 //! request of a collective operation is neither cancelled nor freed while it is active.
@@ -13,12 +13,12 @@ use mpi_errors::{Error, Result};
 use crate::context::unknown_context;
 use crate::core::Core;
 use crate::engine::Engine;
-use crate::recipe::{Activity, Recipe, RecipeRequest};
-use crate::request::{COLLECTIVE, Completion, Request, SCHEDULED, Work};
+use crate::recipe::{Activity, PersistentCollective, Recipe, RecipeRequest};
+use crate::request::{COLLECTIVE, Completion, Request, SCHEDULED, Work, too_many_requests};
 use crate::service_queue::{Event, What};
 
-/// The context id under which the service of collective operations is registered; no communicator has it.
-pub const SCHEDULES: u32 = u32::MAX - 6;
+/// The context id of events for the service of collective operations; no communicator has it.
+pub(crate) const SCHEDULES: u32 = u32::MAX - 6;
 
 impl Engine {
     /// The request of a collective operation that begins, for [`Engine::finish_collective`]. `contexts` are those that
@@ -49,15 +49,29 @@ impl Engine {
         core.wake_on_any_change();
     }
 
-    /// A persistent request of a collective operation, inactive; its operations use `contexts`. The service of
-    /// [`SCHEDULES`] starts them. Errors: as [`Engine::send_init`].
-    pub fn collective_init(&self, guard: &mut Guard<'_>, contexts: [u32; 2]) -> Result<Handle> {
+    /// Completes an operation of a persistent request.
+    pub fn finish_persistent(&self, guard: &mut Guard<'_>, operation: Handle, error: Option<Error>) {
         let core = &mut self.state.get_mut(guard).core;
-        let request = core.add_recipe(contexts[0], |_, _| (Recipe::Collective { contexts }, Activity::Inactive))?;
+        if let Some(found) = core.requests.get_mut(operation) {
+            found.error = error;
+            core.finish(operation);
+        }
+        core.wake_on_any_change();
+    }
+
+    /// A persistent request of a collective operation, inactive, and the request that all its operations have; they use
+    /// `contexts`. The service of collective operations starts them. Errors: as [`Engine::send_init`].
+    pub fn collective_init(&self, guard: &mut Guard<'_>, contexts: [u32; 2]) -> Result<[Handle; 2]> {
+        let core = &mut self.state.get_mut(guard).core;
+        let operation = core.requests.insert(Request::done(contexts[0])).map_err(|_| too_many_requests())?;
+        let recipe = PersistentCollective { contexts, operation };
+        let request = core
+            .add_recipe(contexts[0], |_, _| (Recipe::Collective(recipe), Activity::Inactive))
+            .inspect_err(|_| drop(core.requests.remove(operation)))?;
         if let Some(other) = core.contexts.get_mut(contexts[1]) {
             other.holds += 1;
         }
-        Ok(request)
+        Ok([request, operation])
     }
 
     /// The completion of a message's request if it is done; else the service of collective operations is called when it
@@ -77,16 +91,19 @@ impl Engine {
 
     /// Starts the operation of a persistent request; the lock may be released as for reduction functions.
     pub(crate) fn start_collective(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
-        let core = &self.state.get(guard).core;
-        let Some(RecipeRequest { recipe: Recipe::Collective { contexts }, .. }) = core.recipes.get(request) else {
+        let core = &mut self.state.get_mut(guard).core;
+        let Some(RecipeRequest { recipe: Recipe::Collective(recipe), activity, .. }) = core.recipes.get_mut(request)
+        else {
             return core.check_startable(request);
         };
-        let operation = self.collective_request(guard, *contexts)?;
-        if let Some(found) = self.state.get_mut(guard).core.recipes.get_mut(request) {
-            found.activity = Activity::UnderWay(operation);
+        let operation = recipe.operation;
+        *activity = Activity::UnderWay(operation);
+        if let Some(found) = core.requests.get_mut(operation) {
+            (found.work, found.marks, found.error) = (Work::Collective, COLLECTIVE, None);
         }
-        if let Some(service) = self.services.get(guard).get(&SCHEDULES).cloned() {
-            service.start(self, guard, request, operation);
+        core.instruments.requests.raise(1);
+        if let Some(service) = self.schedules.get() {
+            service.start(self, guard, operation);
         }
         Ok(())
     }
@@ -95,11 +112,13 @@ impl Engine {
     pub(crate) fn free_collective(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         let core = &mut self.state.get_mut(guard).core;
         core.refuse_collective(request, "freed")?;
-        if let Some(RecipeRequest { recipe: Recipe::Collective { contexts }, .. }) = core.remove_recipe(request) {
-            core.contexts.release(contexts[1]);
-        }
-        if let Some(service) = self.services.get(guard).get(&SCHEDULES).cloned() {
-            service.freed(guard, request);
+        let Some(RecipeRequest { recipe: Recipe::Collective(recipe), .. }) = core.remove_recipe(request) else {
+            return Ok(());
+        };
+        core.contexts.release(recipe.contexts[1]);
+        core.requests.remove(recipe.operation);
+        if let Some(service) = self.schedules.get() {
+            service.freed(guard, recipe.operation);
         }
         Ok(())
     }

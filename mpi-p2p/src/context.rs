@@ -100,11 +100,7 @@ impl Context {
     #[inline(always)]
     pub fn count_received_from(&self, id: u32, route: Route, bytes: u64) {
         if user_side(id) {
-            let instruments = self.spec.instruments;
-            instruments.messages_received.incr();
-            instruments.bytes_received.add(bytes);
-            route.peer.messages_received.incr();
-            route.peer.bytes_received.add(bytes);
+            self.spec.instruments.block.count_received(route.peer, bytes);
         }
     }
 
@@ -258,7 +254,15 @@ mod tests {
 
     fn spec(id: u32) -> ContextSpec {
         let instruments = CommMeters::detached(1);
-        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), both_groups: None, session: None, pins: Default::default(), instruments }
+        ContextSpec {
+            id,
+            rank: 0,
+            world_ranks: Arc::from([0]),
+            both_groups: None,
+            session: None,
+            pins: Default::default(),
+            instruments,
+        }
     }
 
     #[test]

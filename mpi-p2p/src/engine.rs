@@ -5,7 +5,7 @@
 #![allow(unsafe_code)] // a blocking call's request holds the call's buffer, and ends before the call does
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mpi_core::abi::MPI_PROC_NULL;
 use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, Status};
@@ -41,13 +41,13 @@ pub trait Service: Send + Sync {
     fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>);
     /// An operation is complete that the service has registered with [`Engine::serve_completion`].
     fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion);
-    /// A persistent request ([`Engine::collective_init`]) is started, whose operation `operation` is. An error is that
-    /// of the operation's completion.
-    fn start(&self, _engine: &Engine, _guard: &mut Guard<'_>, _persistent: Handle, _operation: Handle) {}
+    /// The operation of a persistent request ([`Engine::collective_init`]) is started. An error is that of its
+    /// completion.
+    fn start(&self, _engine: &Engine, _guard: &mut Guard<'_>, _operation: Handle) {}
     /// The word that an operation waits for ([`Engine::serve_word`]) has been raised.
     fn raised(&self, _engine: &Engine, _guard: &mut Guard<'_>, _operation: Handle) {}
-    /// A persistent request, inactive, was freed.
-    fn freed(&self, _guard: &mut Guard<'_>, _persistent: Handle) {}
+    /// The persistent request of an operation, inactive, was freed.
+    fn freed(&self, _guard: &mut Guard<'_>, _operation: Handle) {}
 }
 
 /// A message for a service.
@@ -69,6 +69,8 @@ pub struct Engine {
     pub(crate) lock: Arc<ProcessLock>,
     pub(crate) state: Guarded<State>,
     pub(crate) services: Guarded<HashMap<u32, Arc<dyn Service>>>,
+    /// The service of collective operations.
+    pub(crate) schedules: OnceLock<Arc<dyn Service>>,
     /// As [`Core::arrivals`].
     pub(crate) arrivals: Arc<Facts>,
     pub(crate) doorbell: Doorbell,
@@ -99,7 +101,8 @@ impl Engine {
         let partition_metrics = PartitionMetrics::new(memory);
         let pipelined_limit = PipelinedLimit::new(memory);
         let calibration = pipelined_limit.instruments;
-        let core = Core::new(size, doorbell.clone(), lock.clone(), instruments, settings, partition_metrics, pipelined_limit);
+        let core =
+            Core::new(size, doorbell.clone(), lock.clone(), instruments, settings, partition_metrics, pipelined_limit);
         let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;
@@ -108,6 +111,7 @@ impl Engine {
             lock,
             state,
             services,
+            schedules: OnceLock::new(),
             arrivals,
             doorbell,
             progress_thread: ProgressThread::default(),
@@ -318,6 +322,34 @@ impl Engine {
         self.state.get_mut(guard).send_line(context, dest, tag, memory, record)
     }
 
+    /// Starts a standard send of at most 32 bytes of contiguous data, if it needs nothing but stores; it is over then.
+    /// `None`: nothing has happened.
+    #[inline(always)] // a short way of a call that has a longer one
+    pub fn isend_quickly(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        dest: i32,
+        tag: i32,
+        memory: &[u8],
+    ) -> Option<Handle> {
+        self.state.get_mut(guard).isend_line(context, dest, tag, memory)
+    }
+
+    /// Starts a receive from one process if no message of the context waits. `None`: nothing has happened, and the buffer
+    /// is unchanged.
+    #[inline(always)] // a short way of a call that has a longer one
+    pub fn irecv_quickly(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        source: i32,
+        tag: i32,
+        buffer: &mut RecvBuf<'static>,
+    ) -> Option<Handle> {
+        self.state.get_mut(guard).start_receive_quickly(context, Key { source, tag }, buffer)
+    }
+
     /// Starts a send. A buffered one may release the lock while it copies long data.
     #[inline(always)] // a handful of instructions around `start_send`
     pub fn isend(
@@ -347,10 +379,10 @@ impl Engine {
         tag: i32,
         mut buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
-        let state = self.state.get_mut(guard);
-        if let Some(request) = state.receive_next(context, Key { source, tag }, &mut buffer) {
+        if let Some(request) = self.irecv_quickly(guard, context, source, tag, &mut buffer) {
             return Ok(request);
         }
+        let state = self.state.get_mut(guard);
         match state.begin_receive(context, source, tag, buffer)? {
             Begun::Posted(request) => Ok(request),
             Begun::Arrived(Outcome::Received(status, None)) => state.core.received_at_once(context, status),

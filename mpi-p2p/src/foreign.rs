@@ -102,7 +102,8 @@ impl State {
 impl Core {
     /// Whether operations or records for processes of other jobs are left that no communicator keeps connected.
     fn uses_peers_of_freed(&self, size: u32) -> bool {
-        let queued = self.replies.iter().any(|reply| reply.dest >= size) || self.backlog.keys().any(|dest| *dest >= size);
+        let queued =
+            self.replies.iter().any(|reply| reply.dest >= size) || self.backlog.keys().any(|dest| *dest >= size);
         let under_way = |(_, request): (Handle, &Request)| {
             self.contexts.get(request.context).is_none() && peer_of(&request.work).is_some_and(|peer| peer >= size)
         };
@@ -191,10 +192,10 @@ impl Core {
         request.error = Some(error);
         let id = request.context;
         match &request.work {
-            Work::Posted { key, node, buffer } => {
-                let (key, node, bytes) = (*key, *node, buffer.bytes());
+            Work::Posted { key, buffer } => {
+                let (key, bytes) = (*key, buffer.bytes());
                 if let Some(context) = self.contexts.get_mut(id) {
-                    context.sides[(id & 1) as usize].posted.withdraw(key, node);
+                    context.sides[(id & 1) as usize].posted.withdraw(key, handle);
                     context.leaves_posted(id, || bytes, &mut self.posting);
                     if context.freed {
                         self.contexts.remove_if_idle(id);

@@ -72,7 +72,15 @@ mod tests {
         let (mut peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
         let engine = Engine::new(own, Arc::new(ProcessLock::new(false)), &HeapMemory);
         let (instruments, world_ranks) = (CommMeters::detached(2), Arc::from([0, 1]));
-        let spec = ContextSpec { id: 2, rank: 0, world_ranks, both_groups: None, session: None, pins: Default::default(), instruments };
+        let spec = ContextSpec {
+            id: 2,
+            rank: 0,
+            world_ranks,
+            both_groups: None,
+            session: None,
+            pins: Default::default(),
+            instruments,
+        };
         let mut arrives = |context, kind| {
             let head = RecordHead { kind, flags: 0, context, tag: 5, a: 1, b: 77 };
             peer.push(0, &head, &[0; 24]).expect("room");

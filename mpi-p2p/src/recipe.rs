@@ -65,7 +65,7 @@ pub(crate) enum Recipe {
     /// A partitioned receive.
     PartitionedReceive(Box<PartitionedReceive>),
     /// A persistent collective operation.
-    Collective { contexts: [u32; 2] },
+    Collective(PersistentCollective),
 }
 
 /// What a persistent send does.
@@ -82,6 +82,15 @@ pub(crate) struct PersistentReceive {
     pub buffer: RecvBuf<'static>,
     /// The request that each start uses again, complete between them. A receive whose message was offered before it was
     /// started has another one.
+    pub operation: Handle,
+}
+
+/// What a persistent collective operation does.
+#[derive(Clone, Copy)]
+pub(crate) struct PersistentCollective {
+    /// Contexts of its messages, which the recipe holds.
+    pub contexts: [u32; 2],
+    /// The request that each start uses again, complete between them.
     pub operation: Handle,
 }
 
@@ -176,7 +185,7 @@ impl Recipe {
             Recipe::Receive(receive) => Some((receive.key.source, receive.key.tag)),
             Recipe::PartitionedSend(send) => Some((send.pair.channel.peer, send.pair.channel.tag)),
             Recipe::PartitionedReceive(receive) => Some((receive.pair.channel.peer, receive.pair.channel.tag)),
-            Recipe::Collective { .. } => Some((-1, 0)),
+            Recipe::Collective(_) => Some((-1, 0)),
             Recipe::Generalized(_) => None,
         }
     }
@@ -190,7 +199,7 @@ impl fmt::Debug for Recipe {
             Recipe::Generalized(_) => "Generalized",
             Recipe::PartitionedSend(_) => "PartitionedSend",
             Recipe::PartitionedReceive(_) => "PartitionedReceive",
-            Recipe::Collective { .. } => "Collective",
+            Recipe::Collective(_) => "Collective",
         })
     }
 }

@@ -65,6 +65,11 @@ impl Engine {
         self.state.get(guard).endpoint.take_room(lengths)
     }
 
+    /// As [`Engine::take_room`], of what is not kept for communicators.
+    pub fn take_spare_room(&self, guard: &Guard<'_>, lengths: &[usize]) -> Option<Place> {
+        self.state.get(guard).endpoint.take_spare_room(lengths)
+    }
+
     /// Gives back a part that no channel was opened with.
     pub fn give_room_back(&self, guard: &Guard<'_>, place: Place) {
         self.state.get(guard).endpoint.give_room_back(place);

@@ -16,6 +16,7 @@ use mpi_fabric::{Payload, RecordHead};
 
 use crate::awaited::Awaited;
 use crate::chains::Key;
+use crate::collective_request::SCHEDULES;
 use crate::core::Core;
 use crate::delivery::message_key;
 use crate::engine::{Engine, Service, ServiceMessage};
@@ -30,6 +31,12 @@ impl Engine {
         self.services.get_mut(guard).insert(context, service);
         let services = &mut self.state.get_mut(guard).core.services;
         services.queue.extend(services.early.remove(&context).unwrap_or_default());
+    }
+
+    /// The module above the engine that carries out collective operations; once.
+    pub fn serve_collectives(&self, service: Arc<dyn Service>) {
+        // A second one is refused: the first has operations under way.
+        let _ = self.schedules.set(service);
     }
 
     /// Removes the service of a context, with the messages that it has not been called for.
@@ -79,6 +86,12 @@ impl Engine {
     pub(crate) fn call_services(&self, guard: &mut Guard<'_>) {
         self.state.get_mut(guard).core.services.calls += 1;
         while let Some(Event { context, what }) = self.state.get_mut(guard).core.services.queue.pop_front() {
+            if context == SCHEDULES
+                && let Some(service) = self.schedules.get()
+            {
+                self.call_service(guard, service.as_ref(), what);
+                continue;
+            }
             let service = self.services.get(guard).get(&context).cloned();
             let core = &mut self.state.get_mut(guard).core;
             let Some(service) = service else {
@@ -92,22 +105,27 @@ impl Engine {
                 }
                 continue;
             };
-            match what {
-                What::Message(key, data) => {
-                    let message = ServiceMessage { source: key.source, tag: key.tag, data: &data };
-                    service.message(self, guard, message);
-                }
-                What::Raised(operation) => service.raised(self, guard, operation),
-                What::Completed(request) => {
-                    if let Some(Some(completion)) = core.take_if_done(request) {
-                        service.completed(self, guard, request, completion);
-                    }
-                }
-            }
+            self.call_service(guard, service.as_ref(), what);
         }
         let core = &mut self.state.get_mut(guard).core;
         core.services.calls -= 1;
         core.wake_on_any_change();
+    }
+
+    fn call_service(&self, guard: &mut Guard<'_>, service: &dyn Service, what: What) {
+        match what {
+            What::Message(key, data) => {
+                let message = ServiceMessage { source: key.source, tag: key.tag, data: &data };
+                service.message(self, guard, message);
+            }
+            What::Raised(operation) => service.raised(self, guard, operation),
+            What::Completed(request) => {
+                let taken = self.state.get_mut(guard).core.take_if_done(request);
+                if let Some(Some(completion)) = taken {
+                    service.completed(self, guard, request, completion);
+                }
+            }
+        }
     }
 }
 

@@ -202,7 +202,7 @@ impl Engine {
         if found.recipe.is_partitioned() {
             return core.free_partitioned(request);
         }
-        if matches!(found.recipe, Recipe::Collective { .. }) {
+        if matches!(found.recipe, Recipe::Collective(_)) {
             return self.free_collective(guard, request);
         }
         let kept = match &found.recipe {
@@ -286,7 +286,7 @@ impl State {
                     Started::Under(operation) => Activity::UnderWay(operation),
                 }
             }
-            Recipe::Collective { .. } => return Err(Unstarted::Collective),
+            Recipe::Collective(_) => return Err(Unstarted::Collective),
             // `start_recorded` starts receives.
             Recipe::PartitionedSend(_) | Recipe::PartitionedReceive(_) => return Ok(self.start_partitioned(request)?),
             Recipe::Receive(_) | Recipe::Generalized(_) => return Ok(self.core.check_startable(request)?),
@@ -388,7 +388,7 @@ impl Core {
         self.recipes.get(handle).and_then(RecipeRequest::under_way).unwrap_or(handle)
     }
 
-    /// The completion of a receive whose request is used again, if it is done.
+    /// The completion of an operation whose request is used again, if it is done.
     #[inline]
     fn take_reused(&mut self, operation: Handle) -> Option<Completion> {
         let request = self.requests.get_mut(operation).filter(|request| request.is_done())?;
@@ -428,7 +428,11 @@ impl Core {
                 }
             }
             Activity::UnderWay(operation) => {
-                let is_reused = matches!(&found.recipe, Recipe::Receive(receive) if receive.operation == operation);
+                let is_reused = match &found.recipe {
+                    Recipe::Receive(receive) => receive.operation == operation,
+                    Recipe::Collective(_) => true,
+                    _ => false,
+                };
                 match if is_reused { self.take_reused(operation) } else { self.take_if_done(operation)? } {
                     None => return Some(None),
                     Some(completion) => completion,

@@ -11,7 +11,15 @@ fn make(rank: u32) -> MakeContext {
     Box::new(move |id| {
         let world_ranks = (0..RANKS).collect();
         let instruments = CommMeters::detached(RANKS);
-        vec![ContextSpec { id, rank, world_ranks, both_groups: None, session: None, pins: Default::default(), instruments }]
+        vec![ContextSpec {
+            id,
+            rank,
+            world_ranks,
+            both_groups: None,
+            session: None,
+            pins: Default::default(),
+            instruments,
+        }]
     })
 }
 

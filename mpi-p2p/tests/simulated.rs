@@ -39,7 +39,8 @@ fn simulate<T: Send>(topology: &Topology, body: impl Fn(&Rank) -> T + Sync) -> O
             rank: me,
             world_ranks: world.clone(),
             both_groups: None,
-            session: None, pins: Default::default(),
+            session: None,
+            pins: Default::default(),
             instruments: CommMeters::detached(size),
         };
         engine.add_context(&mut engine.lock(), spec);

@@ -152,7 +152,15 @@ fn a_fault_that_one_thread_finds_is_reported_by_all_that_wait() {
     let instruments = CommMeters::detached(2);
     engine.add_context(
         &mut engine.lock(),
-        ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), both_groups: None, session: None, pins: Default::default(), instruments },
+        ContextSpec {
+            id: 0,
+            rank: 0,
+            world_ranks: Arc::from([0, 1]),
+            both_groups: None,
+            session: None,
+            pins: Default::default(),
+            instruments,
+        },
     );
     never_spin(&engine);
     let engine = Arc::new(engine);

@@ -192,28 +192,28 @@ impl Kind {
                 (Blocks::Placed(sends.clone()), (Blocks::Placed(receives.clone()), 0))
             }
             Kind::NeighborAllGather => {
-                let sources = comm.comm.neighborhood()?.0.len();
+                let sources = comm.comm.neighborhood()?[0].len();
                 (one, (Blocks::Equal(sources as u32), length * sources))
             }
             Kind::NeighborAllGatherVarying(lengths) => {
-                check_lengths("counts", lengths, comm.comm.neighborhood()?.0.len(), "source")?;
+                check_lengths("counts", lengths, comm.comm.neighborhood()?[0].len(), "source")?;
                 (one, (Blocks::Each(lengths.clone()), sum(lengths)))
             }
             Kind::NeighborAllToAll => {
-                let (sources, destinations) = comm.comm.neighborhood()?;
+                let [sources, destinations] = comm.comm.neighborhood()?;
                 let each = equal_part("data.len()", length, destinations.len())?;
                 let (from, to) = (sources.len(), destinations.len() as u32);
                 (Blocks::Equal(to), (Blocks::Equal(from as u32), each * from))
             }
             Kind::NeighborAllToAllVarying(sends, receives) => {
-                let (sources, destinations) = comm.comm.neighborhood()?;
+                let [sources, destinations] = comm.comm.neighborhood()?;
                 check_lengths("send_counts", sends, destinations.len(), "destination")?;
                 check_lengths("receive_counts", receives, sources.len(), "source")?;
                 check_sum("data.len()", length, sends)?;
                 (Blocks::Each(sends.clone()), (Blocks::Each(receives.clone()), sum(receives)))
             }
             Kind::NeighborAllToAllBlocks(sends, receives) => {
-                let (sources, destinations) = comm.comm.neighborhood()?;
+                let [sources, destinations] = comm.comm.neighborhood()?;
                 check_lengths("sends", sends, destinations.len(), "destination")?;
                 check_lengths("receives", receives, sources.len(), "source")?;
                 (Blocks::Placed(sends.clone()), (Blocks::Placed(receives.clone()), 0))

@@ -40,7 +40,7 @@ pub struct Communicator<'c, M: ThreadUse = Single> {
     pub(crate) comm: Arc<Comm>,
     /// What errors call it.
     name: &'static str,
-    is_predefined: bool,
+    pub(crate) is_predefined: bool,
     parent: PhantomData<(&'c (), M)>,
 }
 

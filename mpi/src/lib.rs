@@ -15,6 +15,8 @@
 //! - [`Group`]: an ordered set of processes, of which communicators are made.
 //! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions. [`Graph`]: in a graph.
 //! - [`Intercomm`]: two groups of processes that send messages to each other, with an [`InterCollective`] between them.
+//! - [`Program`]: processes that a communicator [spawns](Communicator::spawn). [`Port`]: where jobs that were started
+//!   separately connect.
 //! - [`GeneralizedRequest`]: an operation of the program that is waited for like a message.
 //! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
 //! - [`Element`]: the types of data, with a derive macro for structs. [`Located`]: a value with its place.
@@ -54,6 +56,7 @@ mod communicator;
 #[cfg(doctest)]
 mod derived;
 mod duplicating;
+mod dynamic;
 mod environment;
 mod exchange;
 mod file;
@@ -102,6 +105,7 @@ pub use block::Block;
 pub use combine::Combine;
 pub use communicator::Communicator;
 pub use duplicating::Duplicating;
+pub use dynamic::{Port, Program};
 pub use environment::{
     hardware, is_finalized, is_initialized, library_version, processor_name, started_with, version, wtick, wtime,
 };

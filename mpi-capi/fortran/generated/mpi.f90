@@ -12,8 +12,8 @@ MODULE mpi
   INTEGER, PARAMETER :: MPI_SOURCE = 1
   INTEGER, PARAMETER :: MPI_TAG = 2
   INTEGER, PARAMETER :: MPI_ERROR = 3
-  INTEGER, PARAMETER :: MPI_VERSION = 3
-  INTEGER, PARAMETER :: MPI_SUBVERSION = 1
+  INTEGER, PARAMETER :: MPI_VERSION = 5
+  INTEGER, PARAMETER :: MPI_SUBVERSION = 0
   INTEGER, PARAMETER :: MPI_ABI_VERSION = 1
   INTEGER, PARAMETER :: MPI_ABI_SUBVERSION = 0
   INTEGER, PARAMETER :: MPI_OP_NULL = 32
@@ -1679,6 +1679,18 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_COMM_GET_NAME
 
+    SUBROUTINE MPI_COMM_GET_PARENT(parent, ierror)
+      IMPORT
+      INTEGER :: parent
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_GET_PARENT
+
+    SUBROUTINE PMPI_COMM_GET_PARENT(parent, ierror)
+      IMPORT
+      INTEGER :: parent
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_GET_PARENT
+
     SUBROUTINE MPI_COMM_GROUP(comm, group, ierror)
       IMPORT
       INTEGER :: comm
@@ -1868,6 +1880,64 @@ MODULE mpi
       INTEGER :: size
       INTEGER :: ierror
     END SUBROUTINE PMPI_COMM_SIZE
+
+    SUBROUTINE MPI_COMM_SPAWN(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: command
+      CHARACTER(LEN=*) :: argv(*)
+      INTEGER :: maxprocs
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_SPAWN
+
+    SUBROUTINE PMPI_COMM_SPAWN(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: command
+      CHARACTER(LEN=*) :: argv(*)
+      INTEGER :: maxprocs
+      INTEGER :: info
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_SPAWN
+
+    SUBROUTINE MPI_COMM_SPAWN_MULTIPLE(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+      IMPORT
+      INTEGER :: count
+      CHARACTER(LEN=*) :: array_of_commands(*)
+      CHARACTER(LEN=*) :: array_of_argv(count,*)
+      INTEGER :: array_of_maxprocs(*)
+      INTEGER :: array_of_info(*)
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER :: ierror
+    END SUBROUTINE MPI_COMM_SPAWN_MULTIPLE
+
+    SUBROUTINE PMPI_COMM_SPAWN_MULTIPLE(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+      IMPORT
+      INTEGER :: count
+      CHARACTER(LEN=*) :: array_of_commands(*)
+      CHARACTER(LEN=*) :: array_of_argv(count,*)
+      INTEGER :: array_of_maxprocs(*)
+      INTEGER :: array_of_info(*)
+      INTEGER :: root
+      INTEGER :: comm
+      INTEGER :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_COMM_SPAWN_MULTIPLE
 
     SUBROUTINE MPI_COMM_SPLIT(comm, color, key, newcomm, ierror)
       IMPORT
@@ -5339,6 +5409,22 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_KEYVAL_FREE
 
+    SUBROUTINE MPI_LOOKUP_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_LOOKUP_NAME
+
+    SUBROUTINE PMPI_LOOKUP_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_LOOKUP_NAME
+
     SUBROUTINE MPI_MPROBE(source, tag, comm, message, status, ierror)
       IMPORT
       INTEGER :: source
@@ -6016,6 +6102,22 @@ MODULE mpi
       INTEGER :: request
       INTEGER :: ierror
     END SUBROUTINE PMPI_PSEND_INIT
+
+    SUBROUTINE MPI_PUBLISH_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_PUBLISH_NAME
+
+    SUBROUTINE PMPI_PUBLISH_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_PUBLISH_NAME
 
     SUBROUTINE MPI_PUT(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror)
@@ -8166,6 +8268,22 @@ MODULE mpi
       INTEGER :: datatype
       INTEGER :: ierror
     END SUBROUTINE PMPI_UNPACK_EXTERNAL
+
+    SUBROUTINE MPI_UNPUBLISH_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_UNPUBLISH_NAME
+
+    SUBROUTINE PMPI_UNPUBLISH_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_UNPUBLISH_NAME
 
     SUBROUTINE MPI_WAIT(request, status, ierror)
       IMPORT

@@ -84,6 +84,16 @@ pub unsafe extern "C" fn PMPI_Comm_disconnect(comm: *mut usize) -> c_int {
     })
 }
 
+/// `MPI_Comm_get_parent`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_get_parent(parent: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_GET_PARENT, None, |cx| {
+        let parent = check::out("parent", parent)?;
+
+        imp::spawn::comm_get_parent(cx, parent)
+    })
+}
+
 /// `MPI_Comm_join`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_join(fd: c_int, intercomm: *mut usize) -> c_int {
@@ -92,6 +102,64 @@ pub unsafe extern "C" fn PMPI_Comm_join(fd: c_int, intercomm: *mut usize) -> c_i
 
         let record = cx.enter(functions::MPI_COMM_JOIN, -1, 0, 0);
         record.end(imp::connect::comm_join(cx, fd, intercomm))
+    })
+}
+
+/// `MPI_Comm_spawn`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_spawn(
+    command: *const c_char,
+    argv: *mut *mut c_char,
+    maxprocs: c_int,
+    info: usize,
+    root: c_int,
+    comm: usize,
+    intercomm: *mut usize,
+    array_of_errcodes: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_COMM_SPAWN, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let intercomm = check::out("intercomm", intercomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_SPAWN, root as i32, 0, 0);
+        record.end(imp::spawn::comm_spawn(cx, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes))
+    })
+}
+
+/// `MPI_Comm_spawn_multiple`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_spawn_multiple(
+    count: c_int,
+    array_of_commands: *mut *mut c_char,
+    array_of_argv: *mut *mut *mut c_char,
+    array_of_maxprocs: *const c_int,
+    array_of_info: *const usize,
+    root: c_int,
+    comm: usize,
+    intercomm: *mut usize,
+    array_of_errcodes: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_COMM_SPAWN_MULTIPLE, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intracomm("comm", comm)?;
+        let root = cx.root("root", root)?;
+        let intercomm = check::out("intercomm", intercomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_SPAWN_MULTIPLE, root as i32, 0, 0);
+        record.end(imp::spawn::comm_spawn_multiple(
+            cx,
+            count,
+            array_of_commands,
+            array_of_argv,
+            array_of_maxprocs,
+            array_of_info,
+            root,
+            comm,
+            intercomm,
+            array_of_errcodes,
+        ))
     })
 }
 
@@ -156,6 +224,17 @@ pub unsafe extern "C" fn PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
     })
 }
 
+/// `MPI_Lookup_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Lookup_name(service_name: *const c_char, info: usize, port_name: *mut c_char) -> c_int {
+    entry::running(functions::MPI_LOOKUP_NAME, None, |cx| {
+        let service_name = check::text("service_name", service_name)?;
+        let port_name = check::pointer("port_name", port_name)?;
+
+        imp::names::lookup_name(cx, service_name, info, port_name)
+    })
+}
+
 /// `MPI_Open_port`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Open_port(info: usize, port_name: *mut c_char) -> c_int {
@@ -164,6 +243,22 @@ pub unsafe extern "C" fn PMPI_Open_port(info: usize, port_name: *mut c_char) -> 
 
         let record = cx.enter(functions::MPI_OPEN_PORT, -1, 0, 0);
         record.end(imp::connect::open_port(cx, info, port_name))
+    })
+}
+
+/// `MPI_Publish_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Publish_name(
+    service_name: *const c_char,
+    info: usize,
+    port_name: *const c_char,
+) -> c_int {
+    entry::running(functions::MPI_PUBLISH_NAME, None, |cx| {
+        let service_name = check::text("service_name", service_name)?;
+        let port_name = check::text("port_name", port_name)?;
+
+        let record = cx.enter(functions::MPI_PUBLISH_NAME, -1, 0, 0);
+        record.end(imp::names::publish_name(cx, service_name, info, port_name))
     })
 }
 
@@ -249,4 +344,19 @@ pub unsafe extern "C" fn PMPI_Session_get_pset_info(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Session_init(info: usize, errhandler: usize, session: *mut usize) -> c_int {
     entry::anytime(functions::MPI_SESSION_INIT, None, || imp::session::session_init(info, errhandler, session))
+}
+
+/// `MPI_Unpublish_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Unpublish_name(
+    service_name: *const c_char,
+    info: usize,
+    port_name: *const c_char,
+) -> c_int {
+    entry::running(functions::MPI_UNPUBLISH_NAME, None, |cx| {
+        let service_name = check::text("service_name", service_name)?;
+        let port_name = check::text("port_name", port_name)?;
+
+        imp::names::unpublish_name(cx, service_name, info, port_name)
+    })
 }

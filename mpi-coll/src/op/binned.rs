@@ -37,7 +37,7 @@ const OTHER_THAN_NEGATIVE_ZERO: u32 = 8;
 /// A real number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
-    NotANumber,
+    Nan,
     Infinite {
         negative: bool,
     },
@@ -52,7 +52,7 @@ pub(super) enum Number {
 /// The value of a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Total {
-    NotANumber,
+    Nan,
     Infinite {
         negative: bool,
     },
@@ -73,7 +73,7 @@ impl Binned {
     pub fn of(number: Number) -> Binned {
         let special = |special: u32| Binned { top: NO_PLACE, special, digits: [0; PLACES] };
         match number {
-            Number::NotANumber => special(NOT_A_NUMBER | OTHER_THAN_NEGATIVE_ZERO),
+            Number::Nan => special(NOT_A_NUMBER | OTHER_THAN_NEGATIVE_ZERO),
             Number::Infinite { negative: false } => special(INFINITY | OTHER_THAN_NEGATIVE_ZERO),
             Number::Infinite { negative: true } => special(NEGATIVE_INFINITY | OTHER_THAN_NEGATIVE_ZERO),
             Number::Finite { negative: true, mantissa: 0, .. } => special(0),
@@ -122,7 +122,7 @@ impl Binned {
             0 => {}
             INFINITY => return Total::Infinite { negative: false },
             NEGATIVE_INFINITY => return Total::Infinite { negative: true },
-            _ => return Total::NotANumber,
+            _ => return Total::Nan,
         }
         let (above, _) = carried(self.digits.map(i128::from));
         let negative = above < 0;

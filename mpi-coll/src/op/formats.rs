@@ -55,14 +55,14 @@ impl<const BYTES: usize, const PRECISION: u32, const BIAS: i32> Interchange<BYTE
     fn bits(total: Total) -> u64 {
         let sign = |negative: bool| if negative { Self::SIGN } else { 0 };
         match total {
-            Total::NotANumber => Self::INFINITY | 1 << (Self::FRACTION - 1),
+            Total::Nan => Self::INFINITY | 1 << (Self::FRACTION - 1),
             Total::Infinite { negative } => sign(negative) | Self::INFINITY,
             Total::Zero { negative } => sign(negative),
             Total::Finite { negative, mantissa, exponent } => {
                 let (kept, biased) = rounded(mantissa, exponent, PRECISION, BIAS);
                 let magnitude = match u64::try_from(biased) {
                     // The leading bit of a number that is not subnormal adds 1 to the exponent, as a carry does.
-                    Ok(biased @ 1..) => (biased.min(Self::SPECIAL) - 1 << Self::FRACTION) + kept as u64,
+                    Ok(biased @ 1..) => ((biased.min(Self::SPECIAL) - 1) << Self::FRACTION) + kept as u64,
                     _ => kept as u64,
                 };
                 sign(negative) | magnitude.min(Self::INFINITY)
@@ -83,7 +83,7 @@ impl<const BYTES: usize, const PRECISION: u32, const BIAS: i32> Format for Inter
         let (negative, fraction) = (bits & Self::SIGN != 0, bits & ((1 << Self::FRACTION) - 1));
         let exponent = bits >> Self::FRACTION & Self::SPECIAL;
         if exponent == Self::SPECIAL {
-            return if fraction == 0 { Number::Infinite { negative } } else { Number::NotANumber };
+            return if fraction == 0 { Number::Infinite { negative } } else { Number::Nan };
         }
         let lead = if exponent == 0 { 0 } else { 1 << Self::FRACTION };
         let exponent = exponent.max(1) as i32 - BIAS - Self::FRACTION as i32;
@@ -119,16 +119,16 @@ impl Format for Extended {
         let (negative, exponent) = (high & 0x8000 != 0, high & Self::SPECIAL);
         match exponent {
             Self::SPECIAL if mantissa == Self::LEAD => Number::Infinite { negative },
-            Self::SPECIAL => Number::NotANumber,
+            Self::SPECIAL => Number::Nan,
             // The unit refuses numbers without the leading bit.
-            1.. if mantissa & Self::LEAD == 0 => Number::NotANumber,
+            1.. if mantissa & Self::LEAD == 0 => Number::Nan,
             _ => Number::Finite { negative, mantissa, exponent: i32::from(exponent.max(1)) - Self::BIAS - 63 },
         }
     }
 
     fn write(total: Total, bytes: &mut [u8]) {
         let (negative, exponent, mantissa) = match total {
-            Total::NotANumber => (false, Self::SPECIAL, Self::LEAD | Self::LEAD >> 1),
+            Total::Nan => (false, Self::SPECIAL, Self::LEAD | Self::LEAD >> 1),
             Total::Infinite { negative } => (negative, Self::SPECIAL, Self::LEAD),
             Total::Zero { negative } => (negative, 0, 0),
             Total::Finite { negative, mantissa, exponent } => {

@@ -272,6 +272,14 @@ impl Reducer<'_> {
         }
     }
 
+    /// The kernel of a predefined operation.
+    pub(crate) fn kernel(&self) -> Option<Kernel> {
+        match self.work {
+            Work::Kernel(kernel) => Some(kernel),
+            Work::User { .. } => None,
+        }
+    }
+
     /// Whether operands may be swapped.
     #[inline]
     pub fn is_commutative(&self) -> bool {

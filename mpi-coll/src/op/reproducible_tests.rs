@@ -227,7 +227,7 @@ fn many_numbers_do_not_overflow_a_digit() {
     let mut bytes = [0; 8];
     Double::write(sum.total(), &mut bytes);
     assert_eq!(f64::from_ne_bytes(bytes), number * 2f64.powi(30));
-    assert_ne!(sum.total(), Total::NotANumber);
+    assert_ne!(sum.total(), Total::Nan);
     assert_eq!(
         Binned::of(Number::Finite { negative: true, mantissa: 0, exponent: 0 }).total(),
         Total::Zero { negative: true }

@@ -64,12 +64,36 @@ impl Heading {
     }
 }
 
+/// The channel of an operation that does not block.
+pub(crate) enum Way {
+    /// That of its communicator, which operations use one after the other.
+    Common(Arc<Channels>),
+    /// One that a persistent operation has for itself: its processes may start several ones in different orders.
+    Own(Box<Channel>),
+}
+
 /// The way of an operation that does not block.
 pub(crate) struct Line {
-    pub channels: Arc<Channels>,
+    pub way: Way,
     pub heading: Heading,
     /// As for [`Channel::end_operation`].
     pub mutual: bool,
+}
+
+impl Line {
+    #[inline]
+    pub fn channel(&self) -> &Channel {
+        match &self.way {
+            Way::Common(channels) => &channels.nonblocking,
+            Way::Own(channel) => channel,
+        }
+    }
+
+    /// Whether operations use its channel one after the other.
+    #[inline]
+    pub fn is_common(&self) -> bool {
+        matches!(self.way, Way::Common(_))
+    }
 }
 
 /// The data of a publication are not where it says.

@@ -3,8 +3,8 @@
 
 #![allow(missing_docs)] // the names are the standard's own
 
-pub const MPI_VERSION: i32 = 3;
-pub const MPI_SUBVERSION: i32 = 1;
+pub const MPI_VERSION: i32 = 5;
+pub const MPI_SUBVERSION: i32 = 0;
 pub const MPI_ABI_VERSION: i32 = 1;
 pub const MPI_ABI_SUBVERSION: i32 = 0;
 pub const MPI_OP_NULL: usize = 0x00000020;

@@ -57,6 +57,7 @@ impl Process {
         let _ = self.main_thread.set(thread::current().id());
         self.registry.started();
         self.advance(Life::Initialising, Life::Initialised);
+        self.meet_parent()?;
         Ok(required)
     }
 
@@ -152,9 +153,10 @@ impl Process {
         // This library's launcher writes the statistics when all processes have ended.
         if self.rank() == 0 && !(self.is_launched() && self.manager.is_none()) {
             let state_name = |variable: &str, value| self.registry.state_name(variable, value);
-            self.statistics.write(&self.job, &state_name).unwrap_or_else(|sentence| self.warn(&sentence));
+            self.statistics.write(&self.job, &state_name, "").unwrap_or_else(|sentence| self.warn(&sentence));
         }
         self.advance(Life::Finalising, Life::Finalised);
+        self.spawner.finalize();
         self.part_from_launcher();
         met.and(left)
     }

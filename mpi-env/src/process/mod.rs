@@ -17,6 +17,7 @@ pub(crate) mod initial_errhandler;
 pub(crate) mod life;
 pub(crate) mod running;
 pub(crate) mod sessions;
+pub(crate) mod spawning;
 pub(crate) mod start;
 pub(crate) mod stderr;
 pub(crate) mod tool_failure;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
 use mpi_errors::{Error, ErrorCodes};
 use mpi_fabric::{Endpoint, FabricSettings, Job};
+use mpi_wireup::Spawner;
 
 use crate::process::initial_errhandler::{bad_initial_errhandler, initial_errhandler};
 use crate::record::process::Process;
@@ -62,7 +63,11 @@ pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Bo
     if let Some(joined) = joined {
         process.launched = true;
         process.appnum = joined.attachment.appnum as i32;
+        process.parent_port = joined.parent;
         process.manager = joined.manager;
+        if process.manager.is_none() {
+            process.spawner = Spawner::new(Some(process.job.launcher_pid() as i32));
+        }
     }
     Ok(process)
 }

@@ -3,15 +3,16 @@
 //! Invariant: `MPI_COMM_WORLD` and `MPI_COMM_SELF` exist, with their variables bound, as long as the record exists.
 //! Not here: the one static record (`global`), states of the library (`life`).
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 
 use mpi_coll::{Collectives, Op};
 use mpi_comm::{Comm, CommSpec, ContextIds, Group, InternalMeters, register};
-use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
 use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
+use mpi_dynamic::PublishedNames;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
@@ -19,12 +20,12 @@ use mpi_io::{File, Io};
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};
-use mpi_wireup::{self as wireup, Manager};
+use mpi_wireup::{self as wireup, Manager, Spawner};
 
-use crate::objects::connections::Ports;
 use crate::metrics::heap;
 use crate::metrics::objects::{ObjectMetrics, event_key};
 use crate::metrics::on_demand::{OnDemandMetrics, Tables};
+use crate::objects::connections::Ports;
 use crate::record::error_settings::ErrorSettings;
 use crate::record::variables;
 use crate::tables::attributes::Attributes;
@@ -110,6 +111,14 @@ pub struct Process {
     /// The connection to a foreign launcher.
     pub(crate) manager: Option<Manager>,
     pub(crate) appnum: i32,
+    /// Starts further processes.
+    pub(crate) spawner: Spawner,
+    /// The port of the process that spawned this job, if one did.
+    pub(crate) parent_port: Option<String>,
+    /// The handle of the communicator with the processes that spawned this job.
+    pub(crate) parent_comm: AtomicUsize,
+    /// The names of services that this process has published.
+    pub published: PublishedNames,
     pub(crate) job: Arc<Job>,
     pub(crate) host: HostFacts,
     pub(crate) life: AtomicU32,
@@ -229,6 +238,10 @@ impl Process {
             launched: false,
             manager: None,
             appnum: 0,
+            spawner: Spawner::new(None),
+            parent_port: None,
+            parent_comm: AtomicUsize::new(MPI_COMM_NULL),
+            published: PublishedNames::default(),
             job,
             host,
             life: AtomicU32::new(0),
@@ -294,6 +307,12 @@ impl Process {
     /// The memory of the instruments that the job's final statistics read.
     pub fn instrument_memory(&self) -> &dyn InstrumentMemory {
         &*self.memory
+    }
+
+    /// Number of processes that can run at a time, those of `MPI_COMM_WORLD` included (`MPI_UNIVERSE_SIZE`): as many as
+    /// there are cores, if that is more.
+    pub fn universe_size(&self) -> u32 {
+        self.size().max(self.job.cores())
     }
 
     /// Number of processes in `MPI_COMM_WORLD`.

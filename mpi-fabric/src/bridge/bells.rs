@@ -30,7 +30,8 @@ impl Bells {
     /// `MPI_ERR_OTHER`: it has not, or may not be looked at.
     pub(super) fn open(id: ProcessId, pid: u32, descriptor: i32) -> Result<Bells> {
         let refused = |error: std::io::Error| {
-            let why = format!("has no job memory that can be opened as descriptor {descriptor} of process {pid}: {error}");
+            let why =
+                format!("has no job memory that can be opened as descriptor {descriptor} of process {pid}: {error}");
             wrong_member(id.rank, id, &why)
         };
         let file = open_sealed(pid, descriptor).map_err(refused)?;

@@ -80,11 +80,6 @@ impl PeerPins {
         }
     }
 
-    /// Whether one of these processes is of another job than this process. False without pins.
-    pub fn any_foreign(&self, numbers: &[u32]) -> bool {
-        self.parts.first().is_some_and(|part| numbers.iter().any(|number| *number >= part.first))
-    }
-
     /// The identity of the process with a number: of the own job, or pinned here. `None` without pins, and for other
     /// numbers.
     pub fn id_of(&self, number: u32) -> Option<ProcessId> {

@@ -2,7 +2,7 @@ use std::sync::atomic::Ordering;
 
 use crate::layout::block;
 use crate::transport::{ProcessId, Way};
-use crate::{BridgeKey, EnteredBridge, Endpoint, Payload, PeerPins, RecordHead, Sink};
+use crate::{BridgeKey, Endpoint, EnteredBridge, Payload, PeerPins, RecordHead, Sink};
 
 #[derive(Default)]
 struct Received(Vec<(u32, i32, Vec<u8>)>);
@@ -23,10 +23,12 @@ fn connect(of: &mut [&mut Endpoint]) -> Vec<PeerPins> {
     let longest = of.iter().map(|endpoint| endpoint.ring_bytes()).max().unwrap();
     let offer = of[0].create_bridge(members.len(), longest).unwrap();
     let key = BridgeKey::from_words(offer.key().to_words());
-    let entered: Vec<EnteredBridge> =
-        of.iter().map(|endpoint| endpoint.enter_bridge(key, &members).unwrap()).collect();
-    let joined: Vec<_> =
-        of.iter_mut().zip(entered).map(|(endpoint, entered)| endpoint.join_bridge(entered, &members).unwrap()).collect();
+    let entered: Vec<EnteredBridge> = of.iter().map(|endpoint| endpoint.enter_bridge(key, &members).unwrap()).collect();
+    let joined: Vec<_> = of
+        .iter_mut()
+        .zip(entered)
+        .map(|(endpoint, entered)| endpoint.join_bridge(entered, &members).unwrap())
+        .collect();
     of.iter_mut().zip(joined).map(|(endpoint, joined)| endpoint.begin_bridge(joined)).collect()
 }
 
@@ -62,8 +64,10 @@ fn processes_of_different_jobs_exchange_records_in_order() {
     send(&mut a, of(&alone), 7, &long);
     send(&mut b, of(&alone), 8, b"b");
     assert_eq!(poll(&mut alone), [(1, 7, long), (2, 8, b"b".to_vec())]);
-    assert_eq!(poll(&mut b).iter().map(|(from, tag, _)| (*from, *tag)).collect::<Vec<_>>(),
-        (0..200).map(|tag| (2, tag)).collect::<Vec<_>>());
+    assert_eq!(
+        poll(&mut b).iter().map(|(from, tag, _)| (*from, *tag)).collect::<Vec<_>>(),
+        (0..200).map(|tag| (2, tag)).collect::<Vec<_>>()
+    );
     assert!(poll(&mut a).is_empty());
 }
 

@@ -35,7 +35,7 @@ impl Place {
         let (block, units) = ((place >> 32) as u32 & !(1 << 31), |at: u32| (place >> at) as u16 as u32);
         let fits = place >> 63 == 1 && (block as usize) < BLOCKS && operation < OPERATIONS && operation > 0;
         let part = |unit| RoomPart { block, at: units(16) * unit, bytes: units(0) * unit, operation };
-        (fits && units(0) > 0).then(|| Place(part(UNIT as u32)))
+        fits.then(|| Place(part(UNIT as u32)))
     }
 }
 
@@ -50,6 +50,11 @@ impl Endpoint {
     pub fn take_room(&self, lengths: &[usize]) -> Option<Place> {
         // A panic elsewhere leaves a whole table.
         self.room().lock().unwrap_or_else(PoisonError::into_inner).take(lengths).map(Place)
+    }
+
+    /// As [`Endpoint::take_room`], of what is not kept for communicators.
+    pub fn take_spare_room(&self, lengths: &[usize]) -> Option<Place> {
+        self.room().lock().unwrap_or_else(PoisonError::into_inner).take_spare(lengths).map(Place)
     }
 
     /// Gives back a part that no channel was opened with.

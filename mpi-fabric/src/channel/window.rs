@@ -8,21 +8,23 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
-use super::{Awaited, Channel};
+use super::{Awaited, Channel, IN_LINE};
 use crate::coll_room::{SLOTS, protocol};
 use crate::layout::LINE;
 use crate::ring::{Distance, clock_ns};
 
-/// Part of the area that is used between far processes.
+/// Part of the area that is used between far processes, unless one publication is longer than half of it.
 const FAR_AREA: usize = 256 << 10;
+/// Longest publication: two have room in a part of the area that a second-level cache holds.
+const LONGEST: usize = 512 << 10;
 /// One of so many publications of data measures the distance of another process.
 const LOOKS: u64 = 8;
 /// Publications that may have data at the same time: one for each line.
 const RECORDS: usize = 2 * SLOTS;
 
-/// Most bytes of one publication in an area of so many: two have room between far processes too.
+/// Most bytes of one publication in an area of so many: two have room. Without an area publications lie in lines.
 pub(super) fn longest(area: usize) -> usize {
-    area.min(FAR_AREA) / 2
+    if area == 0 { IN_LINE } else { (area / 2).min(LONGEST) }
 }
 
 /// The window of one process. Plain words: one thread uses it at a time.
@@ -45,6 +47,8 @@ pub(super) struct Window {
     has_data: AtomicBool,
     streams: AtomicBool,
     looks: AtomicU64,
+    /// The last report of the process whose distance is measured that this one has read.
+    seen: AtomicU64,
     distance: Mutex<Distance>,
 }
 
@@ -62,6 +66,7 @@ impl Window {
             has_data: AtomicBool::new(false),
             streams: AtomicBool::new(false),
             looks: AtomicU64::new(0),
+            seen: AtomicU64::new(0),
             distance: Mutex::new(Distance::UNKNOWN),
         }
     }
@@ -109,11 +114,9 @@ impl Window {
     /// Room for data of a step, as an offset in the area, or what must come before.
     pub fn free_data<'c>(&self, channel: &'c Channel, number: u64, bytes: usize) -> Result<usize, Awaited<'c>> {
         self.saw_data();
-        let looks = self.looks.load(Relaxed).wrapping_add(1);
-        self.looks.store(looks, Relaxed);
-        if looks.is_multiple_of(LOOKS) {
-            self.measure(channel);
-        }
+        let looks = self.looks.load(Relaxed) + 1;
+        let is_due = looks >= LOOKS && self.measure(channel);
+        self.looks.store(if is_due { 0 } else { looks }, Relaxed);
         let need = bytes.next_multiple_of(LINE) as u64;
         loop {
             let (mut oldest, newest) = (self.oldest.load(Relaxed), self.newest.load(Relaxed));
@@ -122,7 +125,8 @@ impl Window {
             }
             self.oldest.store(oldest, Relaxed);
             if oldest == newest {
-                let area = if self.streams() { FAR_AREA.min(channel.area) } else { channel.area };
+                let area =
+                    if self.streams() { FAR_AREA.max(2 * need as usize).min(channel.area) } else { channel.area };
                 if area != self.area.load(Relaxed) {
                     self.area.store(area, Relaxed);
                     self.next.store(0, Relaxed);
@@ -133,7 +137,9 @@ impl Window {
                 at = at.next_multiple_of(area);
             }
             let (first, start) = &self.records[oldest % RECORDS];
-            if oldest == newest || newest - oldest < RECORDS && at + need <= start.load(Relaxed) + area {
+            // A publication longer than the part in use waits until that can grow.
+            let has_room = need <= area && at + need <= start.load(Relaxed) + area;
+            if oldest == newest || newest - oldest < RECORDS && has_room {
                 let (into, position) = &self.records[newest % RECORDS];
                 into.store(number, Relaxed);
                 position.store(at, Relaxed);
@@ -153,7 +159,11 @@ impl Window {
         for (rank, known) in self.known.iter().enumerate().filter(|(rank, _)| *rank != channel.rank) {
             if known.load(Relaxed) < at_least {
                 let word = channel.finished_word(rank);
-                known.store(known.load(Relaxed).max(protocol::reported(word)), Relaxed);
+                let reported = protocol::reported(word);
+                if rank == measured(channel) {
+                    self.seen.store(reported, Relaxed);
+                }
+                known.store(known.load(Relaxed).max(reported), Relaxed);
                 if known.load(Relaxed) < at_least {
                     return Err(Awaited { job: &channel.job, word: word.into(), at_least });
                 }
@@ -164,16 +174,26 @@ impl Window {
         Ok(())
     }
 
-    /// Measures in which time the line of a process's report arrives.
+    /// Measures in which time the line of a process's report arrives; whether that was possible: a report that this process
+    /// has read before may lie in its cache.
     #[cold]
-    fn measure(&self, channel: &Channel) {
-        let word = channel.finished_word((channel.rank + 1) % channel.parts.len());
+    fn measure(&self, channel: &Channel) -> bool {
+        let word = channel.finished_word(measured(channel));
         let before = mpi_t::now_ns();
-        protocol::reported(word);
+        let reported = protocol::reported(word);
         let took = mpi_t::now_ns().saturating_sub(before).saturating_sub(clock_ns());
+        if self.seen.swap(reported, Relaxed) == reported {
+            return false;
+        }
         // A panic elsewhere leaves a whole value.
         let mut distance = self.distance.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         distance.measured(took.try_into().unwrap_or(u32::MAX));
         self.streams.store(distance.is_far(), Relaxed);
+        true
     }
+}
+
+/// The rank of the process whose distance is measured.
+fn measured(channel: &Channel) -> usize {
+    (channel.rank + 1) % channel.parts.len()
 }

@@ -40,6 +40,15 @@ impl RoomTable {
         RoomTable { blocks: 0, units: 0, count, next: [1; BLOCKS], lingering: Vec::new() }
     }
 
+    /// As [`RoomTable::take`], if half of the blocks and a quarter of the data remain free: these are for communicators.
+    pub fn take_spare(&mut self, lengths: &[usize]) -> Option<Part> {
+        self.collect();
+        let free = (self.count - self.count / 4).saturating_sub(self.units.count_ones()) as usize;
+        let fitting = lengths.iter().position(|bytes| bytes / UNIT <= free)?;
+        let has_block = (self.blocks.count_ones() as usize) < BLOCKS / 2;
+        if has_block { self.take(&lengths[fitting..]) } else { None }
+    }
+
     /// Gives out a block and the longest of these lengths of data that is free; `None` without room for the shortest.
     pub fn take(&mut self, lengths: &[usize]) -> Option<Part> {
         self.collect();
@@ -120,6 +129,18 @@ mod tests {
         assert_eq!(table.take(&[]), None, "no length");
         let again = table.take(&[2 * UNIT]).expect("its readers are over");
         assert_eq!((again.at, again.block, again.operation), (one.at, one.block, 9));
+    }
+
+    #[test]
+    fn a_part_of_the_room_is_kept_for_communicators() {
+        let mut table = RoomTable::new(DATA + 8 * UNIT);
+        let part = table.take_spare(&[8 * UNIT, 6 * UNIT]).expect("three quarters");
+        assert_eq!(part.bytes, 6 * UNIT as u32);
+        assert_eq!(table.take_spare(&[UNIT]), None, "the last quarter");
+        assert_eq!(table.take_spare(&[0]).map(|part| part.bytes), Some(0), "a block without data");
+        while table.take_spare(&[0]).is_some() {}
+        assert_eq!(table.blocks.count_ones() as usize, BLOCKS / 2);
+        assert!(table.take(&[2 * UNIT]).is_some());
     }
 
     #[test]

@@ -106,7 +106,10 @@ impl Endpoint {
             _ => {}
         }
         if peer >= self.size {
-            return self.over_bridge(peer).map(|process| Copier::by_kernel(peer, process.clone())).ok_or_else(|| not_reachable(peer));
+            return self
+                .over_bridge(peer)
+                .map(|process| Copier::by_kernel(peer, process.clone()))
+                .ok_or_else(|| not_reachable(peer));
         }
         match self.copies(peer) {
             Copies::Within => Ok(Copier::within(peer, self.job.regions().clone())),

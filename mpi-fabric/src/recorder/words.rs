@@ -33,6 +33,9 @@ impl Call {
             peer if rooted => text += &format!(" with root {peer}"),
             _ => {}
         }
+        if has_common_count(&name) && self.count > 0 {
+            text += &format!("{} count {}", if rooted { " and" } else { " with" }, self.count);
+        }
         if (receives || sends) && !has("mrecv") {
             text += &if self.tag == mpi_core::abi::MPI_ANY_TAG {
                 " with any tag".into()
@@ -109,6 +112,25 @@ fn is_of_target(function: u16) -> bool {
     )
 }
 
+/// Whether a collective function has a count that is the same in all processes, so that a different one shows who is wrong.
+fn has_common_count(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.trim_start_matches("mpi_").trim_end_matches("_c").trim_end_matches("_init");
+    matches!(
+        name.strip_prefix('i').unwrap_or(name),
+        "bcast"
+            | "reduce"
+            | "allreduce"
+            | "reduce_scatter_block"
+            | "scan"
+            | "exscan"
+            | "gather"
+            | "scatter"
+            | "allgather"
+            | "alltoall"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +146,14 @@ mod tests {
         assert_eq!(text(functions::MPI_WIN_LOCK, 4, mpi_core::abi::MPI_PROC_NULL, 0, 0), "MPI_Win_lock");
         assert_eq!(text(functions::MPI_WIN_LOCK_ALL, 4, -1, 0, 0), "MPI_Win_lock_all");
         assert_eq!(text(functions::MPI_ACCUMULATE, 4, 1, 0, 7), "MPI_Accumulate for rank 1");
-        assert_eq!(text(functions::MPI_BCAST, 4, 1, 0, 7), "MPI_Bcast with root 1");
+    }
+
+    #[test]
+    fn collective_calls_name_root_and_count() {
+        assert_eq!(text(functions::MPI_BCAST, 4, 1, 0, 7), "MPI_Bcast with root 1 and count 7");
+        assert_eq!(text(functions::MPI_IALLREDUCE_C, 4, -1, 0, 7), "MPI_Iallreduce_c with count 7");
+        assert_eq!(text(functions::MPI_BARRIER, 4, -1, 0, 0), "MPI_Barrier");
+        assert_eq!(text(functions::MPI_ALLTOALLV, 4, -1, 0, 7), "MPI_Alltoallv");
     }
 
     #[test]

@@ -75,7 +75,8 @@ impl Copying {
             rank: 0,
             world_ranks: Arc::from([0, 1]),
             both_groups: None,
-            session: None, pins: Default::default(),
+            session: None,
+            pins: Default::default(),
             instruments,
         };
         engine.add_context(&mut engine.lock(), spec);
@@ -378,8 +379,15 @@ fn the_lock_is_released_for_long_copies_only_and_only_among_threads() {
         let endpoint = Endpoint::world_of_one().expect("memory for a rank");
         let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(multiple)), &HeapMemory);
         let instruments = CommMeters::detached(1);
-        let spec =
-            ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0]), both_groups: None, session: None, pins: Default::default(), instruments };
+        let spec = ContextSpec {
+            id: 0,
+            rank: 0,
+            world_ranks: Arc::from([0]),
+            both_groups: None,
+            session: None,
+            pins: Default::default(),
+            instruments,
+        };
         engine.add_context(&mut engine.lock(), spec);
         let attached = crate::Attached { address: 4096, bytes: None };
         engine.buffer_attach(&mut engine.lock(), crate::BufferOwner::Process, attached).expect("none is attached");

@@ -16,7 +16,15 @@ fn engine() -> (Engine, Endpoint) {
     let (peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
     let engine = Engine::new(own, Arc::new(ProcessLock::new(false)), &HeapMemory);
     let (instruments, world_ranks) = (CommMeters::detached(2), Arc::from([0, 1]));
-    let spec = ContextSpec { id: 0, rank: 0, world_ranks, both_groups: None, session: None, pins: Default::default(), instruments };
+    let spec = ContextSpec {
+        id: 0,
+        rank: 0,
+        world_ranks,
+        both_groups: None,
+        session: None,
+        pins: Default::default(),
+        instruments,
+    };
     engine.add_context(&mut engine.lock(), spec);
     (engine, peer)
 }

@@ -20,7 +20,8 @@ fn imrecv_without_room_for_a_request_leaves_the_message_to_be_received() {
         rank: 0,
         world_ranks: Arc::from([0]),
         both_groups: None,
-        session: None, pins: Default::default(),
+        session: None,
+        pins: Default::default(),
         instruments: CommMeters::detached(1),
     };
     engine.add_context(&mut engine.lock(), spec);

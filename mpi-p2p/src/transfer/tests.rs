@@ -32,7 +32,15 @@ fn engine(endpoint: Endpoint) -> Engine {
     let instruments = CommMeters::detached(2);
     engine.add_context(
         &mut engine.lock(),
-        ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), both_groups: None, session: None, pins: Default::default(), instruments },
+        ContextSpec {
+            id: 0,
+            rank: 0,
+            world_ranks: Arc::from([0, 1]),
+            both_groups: None,
+            session: None,
+            pins: Default::default(),
+            instruments,
+        },
     );
     engine
 }

@@ -55,7 +55,8 @@ fn launch(size: u32, multiple: bool, body: impl Fn(Arc<Rank>) + Send + Sync + 's
                 rank: engine.rank(),
                 world_ranks: world,
                 both_groups: None,
-                session: None, pins: Default::default(),
+                session: None,
+                pins: Default::default(),
                 instruments,
             };
             engine.add_context(&mut engine.lock(), spec);

@@ -256,7 +256,8 @@ pub fn pair(gate: Gate) -> Pair {
                 rank: own,
                 world_ranks: Arc::from(world_ranks),
                 both_groups: None,
-                session: None, pins: Default::default(),
+                session: None,
+                pins: Default::default(),
                 instruments,
             };
             engine.add_context(&mut engine.lock(), spec);

@@ -646,6 +646,9 @@ static const ferrum_parameter parameters_Comm_get_name[] = {
     {"comm_name", "STRING", "char *", FERRUM_ADDRESS, FERRUM_OUT},
     {"resultlen", "STRING_LENGTH", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
+static const ferrum_parameter parameters_Comm_get_parent[] = {
+    {"parent", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Comm_group[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"group", "GROUP", "MPI_Group *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -701,6 +704,27 @@ static const ferrum_parameter parameters_Comm_set_name[] = {
 static const ferrum_parameter parameters_Comm_size[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"size", "COMM_SIZE", "int *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Comm_spawn[] = {
+    {"command", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+    {"argv", "STRING_ARRAY", "char **", FERRUM_ADDRESS, FERRUM_IN},
+    {"maxprocs", "COMM_SIZE", "int", FERRUM_INT, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"intercomm", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"array_of_errcodes", "ERROR_CODE", "int *", FERRUM_ADDRESS, FERRUM_OUT},
+};
+static const ferrum_parameter parameters_Comm_spawn_multiple[] = {
+    {"count", "ARRAY_LENGTH_PI", "int", FERRUM_INT, FERRUM_IN},
+    {"array_of_commands", "STRING_ARRAY", "char **", FERRUM_ADDRESS, FERRUM_IN},
+    {"array_of_argv", "STRING_2DARRAY", "char ***", FERRUM_ADDRESS, FERRUM_IN},
+    {"array_of_maxprocs", "COMM_SIZE", "const int *", FERRUM_ADDRESS, FERRUM_IN},
+    {"array_of_info", "INFO", "const MPI_Info *", FERRUM_ADDRESS, FERRUM_IN},
+    {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"intercomm", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
+    {"array_of_errcodes", "ERROR_CODE", "int *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Comm_split[] = {
     {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
@@ -2575,6 +2599,11 @@ static const ferrum_parameter parameters_Keyval_create[] = {
 static const ferrum_parameter parameters_Keyval_free[] = {
     {"keyval", "KEYVAL", "int *", FERRUM_ADDRESS, FERRUM_INOUT},
 };
+static const ferrum_parameter parameters_Lookup_name[] = {
+    {"service_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"port_name", "STRING", "char *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Message_c2f[] = {
     {"message", "MESSAGE", "MPI_Message", FERRUM_HANDLE, FERRUM_IN},
 };
@@ -2992,6 +3021,11 @@ static const ferrum_parameter parameters_Psend_init[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const adapter_buffer buffers_Psend_init[] = {{0, 2, 3, 1, 0}};
+static const ferrum_parameter parameters_Publish_name[] = {
+    {"service_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"port_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+};
 static const ferrum_parameter parameters_Put[] = {
     {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -4479,6 +4513,11 @@ static const ferrum_parameter parameters_Unpack_external_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Unpack_external_c[] = {{4, 5, 6, -1, 0}};
+static const ferrum_parameter parameters_Unpublish_name[] = {
+    {"service_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"port_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+};
 static const ferrum_parameter parameters_Wait[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -4712,7 +4751,7 @@ static const ferrum_parameter parameters_Win_wait[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
 
-const ferrum_function adapter_functions[687] = {
+const ferrum_function adapter_functions[693] = {
     {"MPI_Abi_get_fortran_booleans", 1, 4, parameters_Abi_get_fortran_booleans, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_fortran_info", 2, 1, parameters_Abi_get_fortran_info, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_info", 3, 1, parameters_Abi_get_info, FERRUM_INT, 1, -1, -1, -1},
@@ -4808,6 +4847,7 @@ const ferrum_function adapter_functions[687] = {
     {"MPI_Comm_get_errhandler", 93, 2, parameters_Comm_get_errhandler, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_get_info", 94, 2, parameters_Comm_get_info, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_get_name", 95, 3, parameters_Comm_get_name, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Comm_get_parent", 96, 1, parameters_Comm_get_parent, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Comm_group", 97, 2, parameters_Comm_group, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_idup", 98, 3, parameters_Comm_idup, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_idup_with_info", 99, 4, parameters_Comm_idup_with_info, FERRUM_INT, 1, -1, -1, 0},
@@ -4821,6 +4861,8 @@ const ferrum_function adapter_functions[687] = {
     {"MPI_Comm_set_info", 107, 2, parameters_Comm_set_info, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_set_name", 108, 2, parameters_Comm_set_name, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_size", 109, 2, parameters_Comm_size, FERRUM_INT, 1, -1, -1, 0},
+    {"MPI_Comm_spawn", 110, 8, parameters_Comm_spawn, FERRUM_INT, 1, 4, -1, 5},
+    {"MPI_Comm_spawn_multiple", 111, 9, parameters_Comm_spawn_multiple, FERRUM_INT, 1, 5, -1, 6},
     {"MPI_Comm_split", 112, 4, parameters_Comm_split, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_split_type", 113, 5, parameters_Comm_split_type, FERRUM_INT, 1, -1, -1, 0},
     {"MPI_Comm_test_inter", 114, 2, parameters_Comm_test_inter, FERRUM_INT, 1, -1, -1, 0},
@@ -5073,6 +5115,7 @@ const ferrum_function adapter_functions[687] = {
     {"MPI_Issend_c", 361, 7, parameters_Issend_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Keyval_create", 362, 4, parameters_Keyval_create, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Keyval_free", 363, 1, parameters_Keyval_free, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Lookup_name", 364, 3, parameters_Lookup_name, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Message_c2f", 365, 1, parameters_Message_c2f, FERRUM_INT, 0, -1, -1, -1},
     {"MPI_Message_f2c", 366, 1, parameters_Message_f2c, FERRUM_HANDLE, 0, -1, -1, -1},
     {"MPI_Message_fromint", 367, 1, parameters_Message_fromint, FERRUM_HANDLE, 0, -1, -1, -1},
@@ -5125,6 +5168,7 @@ const ferrum_function adapter_functions[687] = {
     {"MPI_Precv_init", 414, 9, parameters_Precv_init, FERRUM_INT, 1, 4, 5, 6},
     {"MPI_Probe", 415, 4, parameters_Probe, FERRUM_INT, 1, 0, 1, 2},
     {"MPI_Psend_init", 416, 9, parameters_Psend_init, FERRUM_INT, 1, 4, 5, 6},
+    {"MPI_Publish_name", 417, 3, parameters_Publish_name, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Put", 418, 8, parameters_Put, FERRUM_INT, 1, -1, -1, 7},
     {"MPI_Put_c", 419, 8, parameters_Put_c, FERRUM_INT, 1, -1, -1, 7},
     {"MPI_Query_thread", 420, 1, parameters_Query_thread, FERRUM_INT, 1, -1, -1, -1},
@@ -5349,6 +5393,7 @@ const ferrum_function adapter_functions[687] = {
     {"MPI_Unpack_c", 639, 7, parameters_Unpack_c, FERRUM_INT, 1, -1, -1, 6},
     {"MPI_Unpack_external", 640, 7, parameters_Unpack_external, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Unpack_external_c", 641, 7, parameters_Unpack_external_c, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Unpublish_name", 642, 3, parameters_Unpublish_name, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Wait", 643, 2, parameters_Wait, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Waitall", 644, 3, parameters_Waitall, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Waitany", 645, 4, parameters_Waitany, FERRUM_INT, 1, -1, -1, -1},
@@ -5402,7 +5447,7 @@ const ferrum_function adapter_functions[687] = {
     {"MPI_Wtime", 693, 0, NULL, FERRUM_DOUBLE, 0, -1, -1, -1},
 };
 
-const adapter_buffers adapter_all_buffers[687] = {
+const adapter_buffers adapter_all_buffers[693] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -5511,6 +5556,9 @@ const adapter_buffers adapter_all_buffers[687] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
+    {0, -1, NULL},
+    {0, 4, NULL},
+    {0, 5, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -5768,6 +5816,7 @@ const adapter_buffers adapter_all_buffers[687] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
+    {0, -1, NULL},
     {1, -1, buffers_Mrecv},
     {1, -1, buffers_Mrecv_c},
     {2, -1, buffers_Neighbor_allgather},
@@ -5815,6 +5864,7 @@ const adapter_buffers adapter_all_buffers[687] = {
     {1, -1, buffers_Precv_init},
     {0, -1, NULL},
     {1, -1, buffers_Psend_init},
+    {0, -1, NULL},
     {1, -1, buffers_Put},
     {1, -1, buffers_Put_c},
     {0, -1, NULL},
@@ -6039,6 +6089,7 @@ const adapter_buffers adapter_all_buffers[687] = {
     {1, -1, buffers_Unpack_c},
     {1, -1, buffers_Unpack_external},
     {1, -1, buffers_Unpack_external_c},
+    {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -7326,13 +7377,26 @@ int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     return (int)call.result.integer;
 }
 
+int MPI_Comm_get_parent(MPI_Comm *parent)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Comm_get_parent(parent);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)parent}};
+    ferrum_call call = {.function = &adapter_functions[95], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Comm_get_parent(parent);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
 int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Comm_group(comm, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[95], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[96], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_group(comm, group);
     adapter_leave(&call, inside);
@@ -7345,7 +7409,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     if (!inside)
         return PMPI_Comm_idup(comm, newcomm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)newcomm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[96], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[97], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_idup(comm, newcomm, request);
     adapter_leave(&call, inside);
@@ -7358,7 +7422,7 @@ int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI
     if (!inside)
         return PMPI_Comm_idup_with_info(comm, info, newcomm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[97], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[98], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_idup_with_info(comm, info, newcomm, request);
     adapter_leave(&call, inside);
@@ -7371,7 +7435,7 @@ int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
     if (!inside)
         return PMPI_Comm_iflush_buffer(comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[98], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[99], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_iflush_buffer(comm, request);
     adapter_leave(&call, inside);
@@ -7384,7 +7448,7 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
     if (!inside)
         return PMPI_Comm_join(fd, intercomm);
     const ferrum_value values[] = {{.integer = fd}, {.address = (void *)(uintptr_t)intercomm}};
-    ferrum_call call = {.function = &adapter_functions[99], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[100], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_join(fd, intercomm);
     adapter_leave(&call, inside);
@@ -7397,7 +7461,7 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank)
     if (!inside)
         return PMPI_Comm_rank(comm, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)rank}};
-    ferrum_call call = {.function = &adapter_functions[100], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[101], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_rank(comm, rank);
     adapter_leave(&call, inside);
@@ -7410,7 +7474,7 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     if (!inside)
         return PMPI_Comm_remote_group(comm, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[101], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[102], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_remote_group(comm, group);
     adapter_leave(&call, inside);
@@ -7423,7 +7487,7 @@ int MPI_Comm_remote_size(MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Comm_remote_size(comm, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[102], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[103], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_remote_size(comm, size);
     adapter_leave(&call, inside);
@@ -7436,7 +7500,7 @@ int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
     if (!inside)
         return PMPI_Comm_set_attr(comm, comm_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = comm_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[103], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[104], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_attr(comm, comm_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -7449,7 +7513,7 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Comm_set_errhandler(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[104], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[105], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_errhandler(comm, errhandler);
     adapter_leave(&call, inside);
@@ -7462,7 +7526,7 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     if (!inside)
         return PMPI_Comm_set_info(comm, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[105], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[106], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_info(comm, info);
     adapter_leave(&call, inside);
@@ -7475,7 +7539,7 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     if (!inside)
         return PMPI_Comm_set_name(comm, comm_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)comm_name}};
-    ferrum_call call = {.function = &adapter_functions[106], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[107], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_set_name(comm, comm_name);
     adapter_leave(&call, inside);
@@ -7488,9 +7552,35 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Comm_size(comm, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[107], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[108], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_size(comm, size);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Comm_spawn(const char *command, char **argv, int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)command}, {.address = (void *)(uintptr_t)argv}, {.integer = maxprocs}, {.address = (void *)(uintptr_t)info}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)intercomm}, {.address = (void *)(uintptr_t)array_of_errcodes}};
+    ferrum_call call = {.function = &adapter_functions[109], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Comm_spawn_multiple(int count, char **array_of_commands, char **array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+    const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_commands}, {.address = (void *)(uintptr_t)array_of_argv}, {.address = (void *)(uintptr_t)array_of_maxprocs}, {.address = (void *)(uintptr_t)array_of_info}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)intercomm}, {.address = (void *)(uintptr_t)array_of_errcodes}};
+    ferrum_call call = {.function = &adapter_functions[110], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -7501,7 +7591,7 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (!inside)
         return PMPI_Comm_split(comm, color, key, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = color}, {.integer = key}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[108], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[111], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_split(comm, color, key, newcomm);
     adapter_leave(&call, inside);
@@ -7514,7 +7604,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
     if (!inside)
         return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = split_type}, {.integer = key}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newcomm}};
-    ferrum_call call = {.function = &adapter_functions[109], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[112], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
     adapter_leave(&call, inside);
@@ -7527,7 +7617,7 @@ int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
     if (!inside)
         return PMPI_Comm_test_inter(comm, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[110], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[113], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_test_inter(comm, flag);
     adapter_leave(&call, inside);
@@ -7540,7 +7630,7 @@ int MPI_Comm_toint(MPI_Comm comm)
     if (!inside)
         return PMPI_Comm_toint(comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[111], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[114], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Comm_toint(comm);
     adapter_leave(&call, inside);
@@ -7553,7 +7643,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     if (!inside)
         return PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.address = (void *)(uintptr_t)compare_addr}, {.address = (void *)(uintptr_t)result_addr}, {.address = (void *)(uintptr_t)datatype}, {.integer = target_rank}, {.integer = target_disp}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[112], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[115], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     adapter_leave(&call, inside);
@@ -7566,7 +7656,7 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
     if (!inside)
         return PMPI_Dims_create(nnodes, ndims, dims);
     const ferrum_value values[] = {{.integer = nnodes}, {.integer = ndims}, {.address = (void *)(uintptr_t)dims}};
-    ferrum_call call = {.function = &adapter_functions[113], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[116], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dims_create(nnodes, ndims, dims);
     adapter_leave(&call, inside);
@@ -7579,7 +7669,7 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     if (!inside)
         return PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = n}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)degrees}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)weights}, {.address = (void *)(uintptr_t)info}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_dist_graph}};
-    ferrum_call call = {.function = &adapter_functions[114], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[117], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     adapter_leave(&call, inside);
@@ -7592,7 +7682,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     if (!inside)
         return PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = indegree}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)sourceweights}, {.integer = outdegree}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)destweights}, {.address = (void *)(uintptr_t)info}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_dist_graph}};
-    ferrum_call call = {.function = &adapter_functions[115], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[118], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     adapter_leave(&call, inside);
@@ -7605,7 +7695,7 @@ int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int 
     if (!inside)
         return PMPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindegree}, {.address = (void *)(uintptr_t)sources}, {.address = (void *)(uintptr_t)sourceweights}, {.integer = maxoutdegree}, {.address = (void *)(uintptr_t)destinations}, {.address = (void *)(uintptr_t)destweights}};
-    ferrum_call call = {.function = &adapter_functions[116], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[119], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     adapter_leave(&call, inside);
@@ -7618,7 +7708,7 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
     if (!inside)
         return PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)indegree}, {.address = (void *)(uintptr_t)outdegree}, {.address = (void *)(uintptr_t)weighted}};
-    ferrum_call call = {.function = &adapter_functions[117], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[120], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
     adapter_leave(&call, inside);
@@ -7631,7 +7721,7 @@ MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Errhandler_c2f(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[118], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[121], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_c2f(errhandler);
     adapter_leave(&call, inside);
@@ -7644,7 +7734,7 @@ int MPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler
     if (!inside)
         return PMPI_Errhandler_create(function, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)function}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[119], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[122], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_create(function, errhandler);
     adapter_leave(&call, inside);
@@ -7657,7 +7747,7 @@ MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint errhandler)
     if (!inside)
         return PMPI_Errhandler_f2c(errhandler);
     const ferrum_value values[] = {{.integer = errhandler}};
-    ferrum_call call = {.function = &adapter_functions[120], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[123], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Errhandler_f2c(errhandler);
     adapter_leave(&call, inside);
@@ -7670,7 +7760,7 @@ int MPI_Errhandler_free(MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Errhandler_free(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[121], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[124], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_free(errhandler);
     adapter_leave(&call, inside);
@@ -7683,7 +7773,7 @@ MPI_Errhandler MPI_Errhandler_fromint(int errhandler)
     if (!inside)
         return PMPI_Errhandler_fromint(errhandler);
     const ferrum_value values[] = {{.integer = errhandler}};
-    ferrum_call call = {.function = &adapter_functions[122], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[125], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Errhandler_fromint(errhandler);
     adapter_leave(&call, inside);
@@ -7696,7 +7786,7 @@ int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Errhandler_get(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[123], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[126], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_get(comm, errhandler);
     adapter_leave(&call, inside);
@@ -7709,7 +7799,7 @@ int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Errhandler_set(comm, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[124], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[127], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_set(comm, errhandler);
     adapter_leave(&call, inside);
@@ -7722,7 +7812,7 @@ int MPI_Errhandler_toint(MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Errhandler_toint(errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[125], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[128], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Errhandler_toint(errhandler);
     adapter_leave(&call, inside);
@@ -7735,7 +7825,7 @@ int MPI_Error_class(int errorcode, int *errorclass)
     if (!inside)
         return PMPI_Error_class(errorcode, errorclass);
     const ferrum_value values[] = {{.integer = errorcode}, {.address = (void *)(uintptr_t)errorclass}};
-    ferrum_call call = {.function = &adapter_functions[126], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[129], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Error_class(errorcode, errorclass);
     adapter_leave(&call, inside);
@@ -7748,7 +7838,7 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen)
     if (!inside)
         return PMPI_Error_string(errorcode, string, resultlen);
     const ferrum_value values[] = {{.integer = errorcode}, {.address = (void *)(uintptr_t)string}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[127], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[130], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Error_string(errorcode, string, resultlen);
     adapter_leave(&call, inside);
@@ -7761,7 +7851,7 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     if (!inside)
         return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[128], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[131], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -7774,7 +7864,7 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     if (!inside)
         return PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[129], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[132], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -7787,7 +7877,7 @@ int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[130], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[133], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -7800,7 +7890,7 @@ int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[131], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[134], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -7813,7 +7903,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     if (!inside)
         return PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.address = (void *)(uintptr_t)result_addr}, {.address = (void *)(uintptr_t)datatype}, {.integer = target_rank}, {.integer = target_disp}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[132], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[135], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     adapter_leave(&call, inside);
@@ -7826,7 +7916,7 @@ MPI_Fint MPI_File_c2f(MPI_File file)
     if (!inside)
         return PMPI_File_c2f(file);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}};
-    ferrum_call call = {.function = &adapter_functions[133], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[136], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_c2f(file);
     adapter_leave(&call, inside);
@@ -7839,7 +7929,7 @@ int MPI_File_call_errhandler(MPI_File fh, int errorcode)
     if (!inside)
         return PMPI_File_call_errhandler(fh, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[134], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[137], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_call_errhandler(fh, errorcode);
     adapter_leave(&call, inside);
@@ -7852,7 +7942,7 @@ int MPI_File_close(MPI_File *fh)
     if (!inside)
         return PMPI_File_close(fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}};
-    ferrum_call call = {.function = &adapter_functions[135], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[138], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_close(fh);
     adapter_leave(&call, inside);
@@ -7865,7 +7955,7 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
     if (!inside)
         return PMPI_File_create_errhandler(file_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[136], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[139], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_create_errhandler(file_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -7878,7 +7968,7 @@ int MPI_File_delete(const char *filename, MPI_Info info)
     if (!inside)
         return PMPI_File_delete(filename, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)filename}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[137], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[140], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_delete(filename, info);
     adapter_leave(&call, inside);
@@ -7891,7 +7981,7 @@ MPI_File MPI_File_f2c(MPI_Fint file)
     if (!inside)
         return PMPI_File_f2c(file);
     const ferrum_value values[] = {{.integer = file}};
-    ferrum_call call = {.function = &adapter_functions[138], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[141], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_File_f2c(file);
     adapter_leave(&call, inside);
@@ -7904,7 +7994,7 @@ MPI_File MPI_File_fromint(int file)
     if (!inside)
         return PMPI_File_fromint(file);
     const ferrum_value values[] = {{.integer = file}};
-    ferrum_call call = {.function = &adapter_functions[139], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[142], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_File_fromint(file);
     adapter_leave(&call, inside);
@@ -7917,7 +8007,7 @@ int MPI_File_get_amode(MPI_File fh, int *amode)
     if (!inside)
         return PMPI_File_get_amode(fh, amode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)amode}};
-    ferrum_call call = {.function = &adapter_functions[140], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[143], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_amode(fh, amode);
     adapter_leave(&call, inside);
@@ -7930,7 +8020,7 @@ int MPI_File_get_atomicity(MPI_File fh, int *flag)
     if (!inside)
         return PMPI_File_get_atomicity(fh, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[141], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[144], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_atomicity(fh, flag);
     adapter_leave(&call, inside);
@@ -7943,7 +8033,7 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
     if (!inside)
         return PMPI_File_get_byte_offset(fh, offset, disp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)disp}};
-    ferrum_call call = {.function = &adapter_functions[142], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[145], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_byte_offset(fh, offset, disp);
     adapter_leave(&call, inside);
@@ -7956,7 +8046,7 @@ int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_File_get_errhandler(file, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[143], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[146], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_errhandler(file, errhandler);
     adapter_leave(&call, inside);
@@ -7969,7 +8059,7 @@ int MPI_File_get_group(MPI_File fh, MPI_Group *group)
     if (!inside)
         return PMPI_File_get_group(fh, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[144], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[147], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_group(fh, group);
     adapter_leave(&call, inside);
@@ -7982,7 +8072,7 @@ int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
     if (!inside)
         return PMPI_File_get_info(fh, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[145], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[148], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_info(fh, info_used);
     adapter_leave(&call, inside);
@@ -7995,7 +8085,7 @@ int MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
     if (!inside)
         return PMPI_File_get_position(fh, offset);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)offset}};
-    ferrum_call call = {.function = &adapter_functions[146], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[149], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_position(fh, offset);
     adapter_leave(&call, inside);
@@ -8008,7 +8098,7 @@ int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
     if (!inside)
         return PMPI_File_get_position_shared(fh, offset);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)offset}};
-    ferrum_call call = {.function = &adapter_functions[147], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[150], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_position_shared(fh, offset);
     adapter_leave(&call, inside);
@@ -8021,7 +8111,7 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
     if (!inside)
         return PMPI_File_get_size(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[148], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[151], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_size(fh, size);
     adapter_leave(&call, inside);
@@ -8034,7 +8124,7 @@ int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exten
     if (!inside)
         return PMPI_File_get_type_extent(fh, datatype, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[149], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[152], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_type_extent(fh, datatype, extent);
     adapter_leave(&call, inside);
@@ -8047,7 +8137,7 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *ex
     if (!inside)
         return PMPI_File_get_type_extent_c(fh, datatype, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[150], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[153], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_type_extent_c(fh, datatype, extent);
     adapter_leave(&call, inside);
@@ -8060,7 +8150,7 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Da
     if (!inside)
         return PMPI_File_get_view(fh, disp, etype, filetype, datarep);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)disp}, {.address = (void *)(uintptr_t)etype}, {.address = (void *)(uintptr_t)filetype}, {.address = (void *)(uintptr_t)datarep}};
-    ferrum_call call = {.function = &adapter_functions[151], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[154], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_get_view(fh, disp, etype, filetype, datarep);
     adapter_leave(&call, inside);
@@ -8073,7 +8163,7 @@ int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
     if (!inside)
         return PMPI_File_iread(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[152], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[155], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8086,7 +8176,7 @@ int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     if (!inside)
         return PMPI_File_iread_all(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[153], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[156], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_all(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8099,7 +8189,7 @@ int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
     if (!inside)
         return PMPI_File_iread_all_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[154], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[157], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_all_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8112,7 +8202,7 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     if (!inside)
         return PMPI_File_iread_at(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[155], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[158], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8125,7 +8215,7 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
     if (!inside)
         return PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[156], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[159], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8138,7 +8228,7 @@ int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     if (!inside)
         return PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[157], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[160], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8151,7 +8241,7 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     if (!inside)
         return PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[158], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[161], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8164,7 +8254,7 @@ int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
     if (!inside)
         return PMPI_File_iread_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[159], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[162], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8177,7 +8267,7 @@ int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_iread_shared(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[160], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[163], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_shared(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8190,7 +8280,7 @@ int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_File_iread_shared_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[161], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[164], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iread_shared_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8203,7 +8293,7 @@ int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_iwrite(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[162], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[165], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8216,7 +8306,7 @@ int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
     if (!inside)
         return PMPI_File_iwrite_all(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[163], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[166], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_all(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8229,7 +8319,7 @@ int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     if (!inside)
         return PMPI_File_iwrite_all_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[164], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[167], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_all_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8242,7 +8332,7 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     if (!inside)
         return PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[165], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[168], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8255,7 +8345,7 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     if (!inside)
         return PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[166], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[169], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8268,7 +8358,7 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     if (!inside)
         return PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[167], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[170], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8281,7 +8371,7 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     if (!inside)
         return PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[168], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[171], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8294,7 +8384,7 @@ int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_File_iwrite_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[169], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[172], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8307,7 +8397,7 @@ int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     if (!inside)
         return PMPI_File_iwrite_shared(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[170], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[173], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_shared(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8320,7 +8410,7 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     if (!inside)
         return PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[171], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[174], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request);
     adapter_leave(&call, inside);
@@ -8333,7 +8423,7 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
     if (!inside)
         return PMPI_File_open(comm, filename, amode, info, fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)filename}, {.integer = amode}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)fh}};
-    ferrum_call call = {.function = &adapter_functions[172], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[175], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_open(comm, filename, amode, info, fh);
     adapter_leave(&call, inside);
@@ -8346,7 +8436,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
     if (!inside)
         return PMPI_File_preallocate(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[173], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[176], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_preallocate(fh, size);
     adapter_leave(&call, inside);
@@ -8359,7 +8449,7 @@ int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_
     if (!inside)
         return PMPI_File_read(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[174], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[177], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8372,7 +8462,7 @@ int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, 
     if (!inside)
         return PMPI_File_read_all(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[175], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[178], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8385,7 +8475,7 @@ int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype data
     if (!inside)
         return PMPI_File_read_all_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[176], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[179], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8398,7 +8488,7 @@ int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datat
     if (!inside)
         return PMPI_File_read_all_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[177], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[180], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8411,7 +8501,7 @@ int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype da
     if (!inside)
         return PMPI_File_read_all_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[178], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[181], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8424,7 +8514,7 @@ int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_read_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[179], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[182], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8437,7 +8527,7 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_D
     if (!inside)
         return PMPI_File_read_at(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[180], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[183], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8450,7 +8540,7 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, M
     if (!inside)
         return PMPI_File_read_at_all(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[181], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[184], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8463,7 +8553,7 @@ int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int co
     if (!inside)
         return PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[182], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[185], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8476,7 +8566,7 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_
     if (!inside)
         return PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[183], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[186], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8489,7 +8579,7 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count 
     if (!inside)
         return PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[184], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[187], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8502,7 +8592,7 @@ int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_read_at_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[185], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[188], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8515,7 +8605,7 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count coun
     if (!inside)
         return PMPI_File_read_at_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[186], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[189], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_at_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8528,7 +8618,7 @@ int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_read_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[187], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[190], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8541,7 +8631,7 @@ int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_File_read_ordered(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[188], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[191], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8554,7 +8644,7 @@ int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_File_read_ordered_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[189], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[192], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8567,7 +8657,7 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_File_read_ordered_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[190], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[193], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8580,7 +8670,7 @@ int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_File_read_ordered_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[191], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[194], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8593,7 +8683,7 @@ int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_read_ordered_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[192], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[195], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_ordered_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8606,7 +8696,7 @@ int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_File_read_shared(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[193], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[196], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_shared(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8619,7 +8709,7 @@ int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_File_read_shared_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[194], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[197], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_read_shared_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8632,7 +8722,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     if (!inside)
         return PMPI_File_seek(fh, offset, whence);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.integer = whence}};
-    ferrum_call call = {.function = &adapter_functions[195], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[198], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_seek(fh, offset, whence);
     adapter_leave(&call, inside);
@@ -8645,7 +8735,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     if (!inside)
         return PMPI_File_seek_shared(fh, offset, whence);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.integer = whence}};
-    ferrum_call call = {.function = &adapter_functions[196], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[199], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_seek_shared(fh, offset, whence);
     adapter_leave(&call, inside);
@@ -8658,7 +8748,7 @@ int MPI_File_set_atomicity(MPI_File fh, int flag)
     if (!inside)
         return PMPI_File_set_atomicity(fh, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = flag}};
-    ferrum_call call = {.function = &adapter_functions[197], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[200], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_atomicity(fh, flag);
     adapter_leave(&call, inside);
@@ -8671,7 +8761,7 @@ int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_File_set_errhandler(file, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[198], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[201], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_errhandler(file, errhandler);
     adapter_leave(&call, inside);
@@ -8684,7 +8774,7 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
     if (!inside)
         return PMPI_File_set_info(fh, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[199], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[202], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_info(fh, info);
     adapter_leave(&call, inside);
@@ -8697,7 +8787,7 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size)
     if (!inside)
         return PMPI_File_set_size(fh, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[200], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[203], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_size(fh, size);
     adapter_leave(&call, inside);
@@ -8710,7 +8800,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     if (!inside)
         return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = disp}, {.address = (void *)(uintptr_t)etype}, {.address = (void *)(uintptr_t)filetype}, {.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[201], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[204], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     adapter_leave(&call, inside);
@@ -8723,7 +8813,7 @@ int MPI_File_sync(MPI_File fh)
     if (!inside)
         return PMPI_File_sync(fh);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}};
-    ferrum_call call = {.function = &adapter_functions[202], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[205], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_sync(fh);
     adapter_leave(&call, inside);
@@ -8736,7 +8826,7 @@ int MPI_File_toint(MPI_File file)
     if (!inside)
         return PMPI_File_toint(file);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)file}};
-    ferrum_call call = {.function = &adapter_functions[203], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[206], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_toint(file);
     adapter_leave(&call, inside);
@@ -8749,7 +8839,7 @@ int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_File_write(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[204], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[207], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8762,7 +8852,7 @@ int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype dat
     if (!inside)
         return PMPI_File_write_all(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[205], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[208], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8775,7 +8865,7 @@ int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Dataty
     if (!inside)
         return PMPI_File_write_all_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[206], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[209], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8788,7 +8878,7 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MP
     if (!inside)
         return PMPI_File_write_all_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[207], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[210], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8801,7 +8891,7 @@ int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Data
     if (!inside)
         return PMPI_File_write_all_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[208], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[211], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8814,7 +8904,7 @@ int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_write_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[209], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[212], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8827,7 +8917,7 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count
     if (!inside)
         return PMPI_File_write_at(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[210], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[213], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8840,7 +8930,7 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int c
     if (!inside)
         return PMPI_File_write_at_all(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[211], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[214], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8853,7 +8943,7 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
     if (!inside)
         return PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[212], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[215], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8866,7 +8956,7 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *bu
     if (!inside)
         return PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[213], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[216], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8879,7 +8969,7 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI
     if (!inside)
         return PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[214], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[217], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8892,7 +8982,7 @@ int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_write_at_all_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[215], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[218], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_all_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8905,7 +8995,7 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Cou
     if (!inside)
         return PMPI_File_write_at_c(fh, offset, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.integer = offset}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[216], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[219], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_at_c(fh, offset, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8918,7 +9008,7 @@ int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_File_write_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[217], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[220], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8931,7 +9021,7 @@ int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype
     if (!inside)
         return PMPI_File_write_ordered(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[218], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[221], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8944,7 +9034,7 @@ int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Da
     if (!inside)
         return PMPI_File_write_ordered_begin(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[219], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[222], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_begin(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8957,7 +9047,7 @@ int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count
     if (!inside)
         return PMPI_File_write_ordered_begin_c(fh, buf, count, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[220], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[223], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_begin_c(fh, buf, count, datatype);
     adapter_leave(&call, inside);
@@ -8970,7 +9060,7 @@ int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     if (!inside)
         return PMPI_File_write_ordered_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[221], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[224], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -8983,7 +9073,7 @@ int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (!inside)
         return PMPI_File_write_ordered_end(fh, buf, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[222], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[225], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_ordered_end(fh, buf, status);
     adapter_leave(&call, inside);
@@ -8996,7 +9086,7 @@ int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_File_write_shared(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[223], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[226], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_shared(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -9009,7 +9099,7 @@ int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_File_write_shared_c(fh, buf, count, datatype, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)fh}, {.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[224], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[227], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_File_write_shared_c(fh, buf, count, datatype, status);
     adapter_leave(&call, inside);
@@ -9021,7 +9111,7 @@ int MPI_Finalize(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Finalize();
-    ferrum_call call = {.function = &adapter_functions[225], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[228], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Finalize();
     adapter_leave(&call, inside);
@@ -9034,7 +9124,7 @@ int MPI_Finalized(int *flag)
     if (!inside)
         return PMPI_Finalized(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[226], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[229], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Finalized(flag);
     adapter_leave(&call, inside);
@@ -9047,7 +9137,7 @@ int MPI_Free_mem(void *base)
     if (!inside)
         return PMPI_Free_mem(base);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}};
-    ferrum_call call = {.function = &adapter_functions[227], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[230], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Free_mem(base);
     adapter_leave(&call, inside);
@@ -9060,7 +9150,7 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     if (!inside)
         return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[228], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[231], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -9073,7 +9163,7 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     if (!inside)
         return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[229], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[232], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -9086,7 +9176,7 @@ int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     if (!inside)
         return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[230], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[233], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -9099,7 +9189,7 @@ int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     if (!inside)
         return PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[231], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[234], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -9112,7 +9202,7 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!inside)
         return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[232], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[235], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -9125,7 +9215,7 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!inside)
         return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[233], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[236], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -9138,7 +9228,7 @@ int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (!inside)
         return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[234], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[237], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -9151,7 +9241,7 @@ int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (!inside)
         return PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[235], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[238], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -9164,7 +9254,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
     if (!inside)
         return PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[236], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[239], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -9177,7 +9267,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
     if (!inside)
         return PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[237], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[240], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     adapter_leave(&call, inside);
@@ -9190,7 +9280,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
     if (!inside)
         return PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[238], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[241], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     adapter_leave(&call, inside);
@@ -9203,7 +9293,7 @@ int MPI_Get_address(const void *location, MPI_Aint *address)
     if (!inside)
         return PMPI_Get_address(location, address);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)location}, {.address = (void *)(uintptr_t)address}};
-    ferrum_call call = {.function = &adapter_functions[239], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[242], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_address(location, address);
     adapter_leave(&call, inside);
@@ -9216,7 +9306,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
     if (!inside)
         return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[240], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[243], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -9229,7 +9319,7 @@ int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
     if (!inside)
         return PMPI_Get_count(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[241], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[244], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_count(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9242,7 +9332,7 @@ int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *
     if (!inside)
         return PMPI_Get_count_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[242], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[245], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_count_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9255,7 +9345,7 @@ int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count
     if (!inside)
         return PMPI_Get_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[243], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[246], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9268,7 +9358,7 @@ int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     if (!inside)
         return PMPI_Get_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[244], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[247], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9281,7 +9371,7 @@ int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     if (!inside)
         return PMPI_Get_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[245], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[248], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_elements_x(status, datatype, count);
     adapter_leave(&call, inside);
@@ -9294,7 +9384,7 @@ int MPI_Get_hw_resource_info(MPI_Info *hw_info)
     if (!inside)
         return PMPI_Get_hw_resource_info(hw_info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)hw_info}};
-    ferrum_call call = {.function = &adapter_functions[246], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[249], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_hw_resource_info(hw_info);
     adapter_leave(&call, inside);
@@ -9307,7 +9397,7 @@ int MPI_Get_library_version(char *version, int *resultlen)
     if (!inside)
         return PMPI_Get_library_version(version, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)version}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[247], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[250], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_library_version(version, resultlen);
     adapter_leave(&call, inside);
@@ -9320,7 +9410,7 @@ int MPI_Get_processor_name(char *name, int *resultlen)
     if (!inside)
         return PMPI_Get_processor_name(name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[248], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[251], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_processor_name(name, resultlen);
     adapter_leave(&call, inside);
@@ -9333,7 +9423,7 @@ int MPI_Get_version(int *version, int *subversion)
     if (!inside)
         return PMPI_Get_version(version, subversion);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)version}, {.address = (void *)(uintptr_t)subversion}};
-    ferrum_call call = {.function = &adapter_functions[249], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[252], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Get_version(version, subversion);
     adapter_leave(&call, inside);
@@ -9346,7 +9436,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int
     if (!inside)
         return PMPI_Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm_old}, {.integer = nnodes}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)edges}, {.integer = reorder}, {.address = (void *)(uintptr_t)comm_graph}};
-    ferrum_call call = {.function = &adapter_functions[250], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[253], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
     adapter_leave(&call, inside);
@@ -9359,7 +9449,7 @@ int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int ed
     if (!inside)
         return PMPI_Graph_get(comm, maxindex, maxedges, index, edges);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = maxindex}, {.integer = maxedges}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)edges}};
-    ferrum_call call = {.function = &adapter_functions[251], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[254], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_get(comm, maxindex, maxedges, index, edges);
     adapter_leave(&call, inside);
@@ -9372,7 +9462,7 @@ int MPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[
     if (!inside)
         return PMPI_Graph_map(comm, nnodes, index, edges, newrank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = nnodes}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)edges}, {.address = (void *)(uintptr_t)newrank}};
-    ferrum_call call = {.function = &adapter_functions[252], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[255], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_map(comm, nnodes, index, edges, newrank);
     adapter_leave(&call, inside);
@@ -9385,7 +9475,7 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
     if (!inside)
         return PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.integer = maxneighbors}, {.address = (void *)(uintptr_t)neighbors}};
-    ferrum_call call = {.function = &adapter_functions[253], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[256], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors);
     adapter_leave(&call, inside);
@@ -9398,7 +9488,7 @@ int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
     if (!inside)
         return PMPI_Graph_neighbors_count(comm, rank, nneighbors);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.integer = rank}, {.address = (void *)(uintptr_t)nneighbors}};
-    ferrum_call call = {.function = &adapter_functions[254], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[257], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graph_neighbors_count(comm, rank, nneighbors);
     adapter_leave(&call, inside);
@@ -9411,7 +9501,7 @@ int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
     if (!inside)
         return PMPI_Graphdims_get(comm, nnodes, nedges);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)nnodes}, {.address = (void *)(uintptr_t)nedges}};
-    ferrum_call call = {.function = &adapter_functions[255], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[258], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Graphdims_get(comm, nnodes, nedges);
     adapter_leave(&call, inside);
@@ -9424,7 +9514,7 @@ int MPI_Grequest_complete(MPI_Request request)
     if (!inside)
         return PMPI_Grequest_complete(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[256], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[259], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Grequest_complete(request);
     adapter_leave(&call, inside);
@@ -9437,7 +9527,7 @@ int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_
     if (!inside)
         return PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)query_fn}, {.address = (void *)(uintptr_t)free_fn}, {.address = (void *)(uintptr_t)cancel_fn}, {.address = (void *)(uintptr_t)extra_state}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[257], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[260], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
     adapter_leave(&call, inside);
@@ -9450,7 +9540,7 @@ MPI_Fint MPI_Group_c2f(MPI_Group group)
     if (!inside)
         return PMPI_Group_c2f(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[258], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[261], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_c2f(group);
     adapter_leave(&call, inside);
@@ -9463,7 +9553,7 @@ int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     if (!inside)
         return PMPI_Group_compare(group1, group2, result);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)result}};
-    ferrum_call call = {.function = &adapter_functions[259], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[262], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_compare(group1, group2, result);
     adapter_leave(&call, inside);
@@ -9476,7 +9566,7 @@ int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup
     if (!inside)
         return PMPI_Group_difference(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[260], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[263], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_difference(group1, group2, newgroup);
     adapter_leave(&call, inside);
@@ -9489,7 +9579,7 @@ int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     if (!inside)
         return PMPI_Group_excl(group, n, ranks, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranks}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[261], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[264], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_excl(group, n, ranks, newgroup);
     adapter_leave(&call, inside);
@@ -9502,7 +9592,7 @@ MPI_Group MPI_Group_f2c(MPI_Fint group)
     if (!inside)
         return PMPI_Group_f2c(group);
     const ferrum_value values[] = {{.integer = group}};
-    ferrum_call call = {.function = &adapter_functions[262], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[265], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Group_f2c(group);
     adapter_leave(&call, inside);
@@ -9515,7 +9605,7 @@ int MPI_Group_free(MPI_Group *group)
     if (!inside)
         return PMPI_Group_free(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[263], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[266], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_free(group);
     adapter_leave(&call, inside);
@@ -9528,7 +9618,7 @@ int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_
     if (!inside)
         return PMPI_Group_from_session_pset(session, pset_name, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[264], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[267], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_from_session_pset(session, pset_name, newgroup);
     adapter_leave(&call, inside);
@@ -9541,7 +9631,7 @@ MPI_Group MPI_Group_fromint(int group)
     if (!inside)
         return PMPI_Group_fromint(group);
     const ferrum_value values[] = {{.integer = group}};
-    ferrum_call call = {.function = &adapter_functions[265], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[268], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Group_fromint(group);
     adapter_leave(&call, inside);
@@ -9554,7 +9644,7 @@ int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     if (!inside)
         return PMPI_Group_incl(group, n, ranks, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranks}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[266], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[269], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_incl(group, n, ranks, newgroup);
     adapter_leave(&call, inside);
@@ -9567,7 +9657,7 @@ int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgro
     if (!inside)
         return PMPI_Group_intersection(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[267], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[270], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_intersection(group1, group2, newgroup);
     adapter_leave(&call, inside);
@@ -9580,7 +9670,7 @@ int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     if (!inside)
         return PMPI_Group_range_excl(group, n, ranges, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranges}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[268], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[271], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_range_excl(group, n, ranges, newgroup);
     adapter_leave(&call, inside);
@@ -9593,7 +9683,7 @@ int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     if (!inside)
         return PMPI_Group_range_incl(group, n, ranges, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = n}, {.address = (void *)(uintptr_t)ranges}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[269], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[272], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_range_incl(group, n, ranges, newgroup);
     adapter_leave(&call, inside);
@@ -9606,7 +9696,7 @@ int MPI_Group_rank(MPI_Group group, int *rank)
     if (!inside)
         return PMPI_Group_rank(group, rank);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)rank}};
-    ferrum_call call = {.function = &adapter_functions[270], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[273], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_rank(group, rank);
     adapter_leave(&call, inside);
@@ -9619,7 +9709,7 @@ int MPI_Group_size(MPI_Group group, int *size)
     if (!inside)
         return PMPI_Group_size(group, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[271], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[274], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_size(group, size);
     adapter_leave(&call, inside);
@@ -9632,7 +9722,7 @@ int MPI_Group_toint(MPI_Group group)
     if (!inside)
         return PMPI_Group_toint(group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[272], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[275], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_toint(group);
     adapter_leave(&call, inside);
@@ -9645,7 +9735,7 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
     if (!inside)
         return PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.integer = n}, {.address = (void *)(uintptr_t)ranks1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)ranks2}};
-    ferrum_call call = {.function = &adapter_functions[273], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[276], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2);
     adapter_leave(&call, inside);
@@ -9658,7 +9748,7 @@ int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
     if (!inside)
         return PMPI_Group_union(group1, group2, newgroup);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group1}, {.address = (void *)(uintptr_t)group2}, {.address = (void *)(uintptr_t)newgroup}};
-    ferrum_call call = {.function = &adapter_functions[274], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[277], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Group_union(group1, group2, newgroup);
     adapter_leave(&call, inside);
@@ -9671,7 +9761,7 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     if (!inside)
         return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[275], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[278], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9684,7 +9774,7 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     if (!inside)
         return PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[276], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[279], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9697,7 +9787,7 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     if (!inside)
         return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[277], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[280], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9710,7 +9800,7 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     if (!inside)
         return PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[278], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[281], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9723,7 +9813,7 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     if (!inside)
         return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[279], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[282], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -9736,7 +9826,7 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     if (!inside)
         return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[280], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[283], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -9749,7 +9839,7 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     if (!inside)
         return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[281], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[284], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9762,7 +9852,7 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!inside)
         return PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[282], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[285], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9775,7 +9865,7 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     if (!inside)
         return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[283], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[286], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9788,7 +9878,7 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (!inside)
         return PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[284], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[287], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -9801,7 +9891,7 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     if (!inside)
         return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[285], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[288], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     adapter_leave(&call, inside);
@@ -9814,7 +9904,7 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (!inside)
         return PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[286], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[289], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     adapter_leave(&call, inside);
@@ -9827,7 +9917,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     if (!inside)
         return PMPI_Ibarrier(comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[287], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[290], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibarrier(comm, request);
     adapter_leave(&call, inside);
@@ -9840,7 +9930,7 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     if (!inside)
         return PMPI_Ibcast(buffer, count, datatype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[288], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[291], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibcast(buffer, count, datatype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9853,7 +9943,7 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     if (!inside)
         return PMPI_Ibcast_c(buffer, count, datatype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buffer}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[289], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[292], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibcast_c(buffer, count, datatype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9866,7 +9956,7 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (!inside)
         return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[290], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[293], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -9879,7 +9969,7 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (!inside)
         return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[291], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[294], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -9892,7 +9982,7 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     if (!inside)
         return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[292], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[295], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -9905,7 +9995,7 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     if (!inside)
         return PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[293], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[296], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -9918,7 +10008,7 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!inside)
         return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[294], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[297], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9931,7 +10021,7 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!inside)
         return PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[295], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[298], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9944,7 +10034,7 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (!inside)
         return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[296], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[299], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9957,7 +10047,7 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[297], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[300], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -9970,7 +10060,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     if (!inside)
         return PMPI_Improbe(source, tag, comm, flag, message, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[298], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[301], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Improbe(source, tag, comm, flag, message, status);
     adapter_leave(&call, inside);
@@ -9983,7 +10073,7 @@ int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     if (!inside)
         return PMPI_Imrecv(buf, count, datatype, message, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[299], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[302], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Imrecv(buf, count, datatype, message, request);
     adapter_leave(&call, inside);
@@ -9996,7 +10086,7 @@ int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     if (!inside)
         return PMPI_Imrecv_c(buf, count, datatype, message, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[300], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[303], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Imrecv_c(buf, count, datatype, message, request);
     adapter_leave(&call, inside);
@@ -10009,7 +10099,7 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
     if (!inside)
         return PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[301], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[304], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10022,7 +10112,7 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     if (!inside)
         return PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[302], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[305], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10035,7 +10125,7 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     if (!inside)
         return PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[303], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[306], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10048,7 +10138,7 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     if (!inside)
         return PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[304], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[307], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10061,7 +10151,7 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
     if (!inside)
         return PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[305], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[308], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10074,7 +10164,7 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (!inside)
         return PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[306], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[309], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10087,7 +10177,7 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     if (!inside)
         return PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[307], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[310], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10100,7 +10190,7 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     if (!inside)
         return PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[308], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[311], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     adapter_leave(&call, inside);
@@ -10113,7 +10203,7 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     if (!inside)
         return PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[309], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[312], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     adapter_leave(&call, inside);
@@ -10126,7 +10216,7 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     if (!inside)
         return PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[310], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[313], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     adapter_leave(&call, inside);
@@ -10139,7 +10229,7 @@ MPI_Fint MPI_Info_c2f(MPI_Info info)
     if (!inside)
         return PMPI_Info_c2f(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[311], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[314], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_c2f(info);
     adapter_leave(&call, inside);
@@ -10152,7 +10242,7 @@ int MPI_Info_create(MPI_Info *info)
     if (!inside)
         return PMPI_Info_create(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[312], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[315], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_create(info);
     adapter_leave(&call, inside);
@@ -10165,7 +10255,7 @@ int MPI_Info_create_env(int argc, char **argv, MPI_Info *info)
     if (!inside)
         return PMPI_Info_create_env(argc, argv, info);
     const ferrum_value values[] = {{.integer = argc}, {.address = (void *)(uintptr_t)argv}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[313], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[316], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_create_env(argc, argv, info);
     adapter_leave(&call, inside);
@@ -10178,7 +10268,7 @@ int MPI_Info_delete(MPI_Info info, const char *key)
     if (!inside)
         return PMPI_Info_delete(info, key);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}};
-    ferrum_call call = {.function = &adapter_functions[314], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[317], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_delete(info, key);
     adapter_leave(&call, inside);
@@ -10191,7 +10281,7 @@ int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     if (!inside)
         return PMPI_Info_dup(info, newinfo);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)newinfo}};
-    ferrum_call call = {.function = &adapter_functions[315], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[318], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_dup(info, newinfo);
     adapter_leave(&call, inside);
@@ -10204,7 +10294,7 @@ MPI_Info MPI_Info_f2c(MPI_Fint info)
     if (!inside)
         return PMPI_Info_f2c(info);
     const ferrum_value values[] = {{.integer = info}};
-    ferrum_call call = {.function = &adapter_functions[316], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[319], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Info_f2c(info);
     adapter_leave(&call, inside);
@@ -10217,7 +10307,7 @@ int MPI_Info_free(MPI_Info *info)
     if (!inside)
         return PMPI_Info_free(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[317], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[320], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_free(info);
     adapter_leave(&call, inside);
@@ -10230,7 +10320,7 @@ MPI_Info MPI_Info_fromint(int info)
     if (!inside)
         return PMPI_Info_fromint(info);
     const ferrum_value values[] = {{.integer = info}};
-    ferrum_call call = {.function = &adapter_functions[318], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[321], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Info_fromint(info);
     adapter_leave(&call, inside);
@@ -10243,7 +10333,7 @@ int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int 
     if (!inside)
         return PMPI_Info_get(info, key, valuelen, value, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.integer = valuelen}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[319], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[322], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get(info, key, valuelen, value, flag);
     adapter_leave(&call, inside);
@@ -10256,7 +10346,7 @@ int MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
     if (!inside)
         return PMPI_Info_get_nkeys(info, nkeys);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)nkeys}};
-    ferrum_call call = {.function = &adapter_functions[320], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[323], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_nkeys(info, nkeys);
     adapter_leave(&call, inside);
@@ -10269,7 +10359,7 @@ int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
     if (!inside)
         return PMPI_Info_get_nthkey(info, n, key);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)key}};
-    ferrum_call call = {.function = &adapter_functions[321], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[324], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_nthkey(info, n, key);
     adapter_leave(&call, inside);
@@ -10282,7 +10372,7 @@ int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value
     if (!inside)
         return PMPI_Info_get_string(info, key, buflen, value, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)buflen}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[322], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[325], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_string(info, key, buflen, value, flag);
     adapter_leave(&call, inside);
@@ -10295,7 +10385,7 @@ int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *fl
     if (!inside)
         return PMPI_Info_get_valuelen(info, key, valuelen, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)valuelen}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[323], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[326], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_get_valuelen(info, key, valuelen, flag);
     adapter_leave(&call, inside);
@@ -10308,7 +10398,7 @@ int MPI_Info_set(MPI_Info info, const char *key, const char *value)
     if (!inside)
         return PMPI_Info_set(info, key, value);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)key}, {.address = (void *)(uintptr_t)value}};
-    ferrum_call call = {.function = &adapter_functions[324], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[327], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_set(info, key, value);
     adapter_leave(&call, inside);
@@ -10321,7 +10411,7 @@ int MPI_Info_toint(MPI_Info info)
     if (!inside)
         return PMPI_Info_toint(info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[325], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[328], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Info_toint(info);
     adapter_leave(&call, inside);
@@ -10334,7 +10424,7 @@ int MPI_Init(int *argc, char ***argv)
     if (!inside)
         return PMPI_Init(argc, argv);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)argc}, {.address = (void *)(uintptr_t)argv}};
-    ferrum_call call = {.function = &adapter_functions[326], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[329], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Init(argc, argv);
     adapter_leave(&call, inside);
@@ -10347,7 +10437,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     if (!inside)
         return PMPI_Init_thread(argc, argv, required, provided);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)argc}, {.address = (void *)(uintptr_t)argv}, {.integer = required}, {.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[327], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[330], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Init_thread(argc, argv, required, provided);
     adapter_leave(&call, inside);
@@ -10360,7 +10450,7 @@ int MPI_Initialized(int *flag)
     if (!inside)
         return PMPI_Initialized(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[328], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[331], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Initialized(flag);
     adapter_leave(&call, inside);
@@ -10373,7 +10463,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     if (!inside)
         return PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)local_comm}, {.integer = local_leader}, {.address = (void *)(uintptr_t)peer_comm}, {.integer = remote_leader}, {.integer = tag}, {.address = (void *)(uintptr_t)newintercomm}};
-    ferrum_call call = {.function = &adapter_functions[329], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[332], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     adapter_leave(&call, inside);
@@ -10386,7 +10476,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     if (!inside)
         return PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)local_group}, {.integer = local_leader}, {.address = (void *)(uintptr_t)remote_group}, {.integer = remote_leader}, {.address = (void *)(uintptr_t)stringtag}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)newintercomm}};
-    ferrum_call call = {.function = &adapter_functions[330], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[333], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     adapter_leave(&call, inside);
@@ -10399,7 +10489,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     if (!inside)
         return PMPI_Intercomm_merge(intercomm, high, newintracomm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)intercomm}, {.integer = high}, {.address = (void *)(uintptr_t)newintracomm}};
-    ferrum_call call = {.function = &adapter_functions[331], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[334], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Intercomm_merge(intercomm, high, newintracomm);
     adapter_leave(&call, inside);
@@ -10412,7 +10502,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
     if (!inside)
         return PMPI_Iprobe(source, tag, comm, flag, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[332], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[335], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iprobe(source, tag, comm, flag, status);
     adapter_leave(&call, inside);
@@ -10425,7 +10515,7 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     if (!inside)
         return PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[333], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[336], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10438,7 +10528,7 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     if (!inside)
         return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[334], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[337], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10451,7 +10541,7 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     if (!inside)
         return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[335], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[338], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     adapter_leave(&call, inside);
@@ -10464,7 +10554,7 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     if (!inside)
         return PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[336], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[339], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     adapter_leave(&call, inside);
@@ -10477,7 +10567,7 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     if (!inside)
         return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[337], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[340], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10490,7 +10580,7 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     if (!inside)
         return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[338], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[341], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10503,7 +10593,7 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
     if (!inside)
         return PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[339], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[342], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10516,7 +10606,7 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     if (!inside)
         return PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[340], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[343], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10529,7 +10619,7 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (!inside)
         return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[341], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[344], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10542,7 +10632,7 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (!inside)
         return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[342], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[345], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10555,7 +10645,7 @@ int MPI_Is_thread_main(int *flag)
     if (!inside)
         return PMPI_Is_thread_main(flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[343], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[346], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Is_thread_main(flag);
     adapter_leave(&call, inside);
@@ -10568,7 +10658,7 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
     if (!inside)
         return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[344], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[347], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10581,7 +10671,7 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[345], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[348], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     adapter_leave(&call, inside);
@@ -10594,7 +10684,7 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (!inside)
         return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[346], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[349], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -10607,7 +10697,7 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[347], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[350], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -10620,7 +10710,7 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
     if (!inside)
         return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[348], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[351], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -10633,7 +10723,7 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     if (!inside)
         return PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[349], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[352], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     adapter_leave(&call, inside);
@@ -10646,7 +10736,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[350], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[353], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10659,7 +10749,7 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[351], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[354], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10672,7 +10762,7 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     if (!inside)
         return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[352], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[355], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -10685,7 +10775,7 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!inside)
         return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[353], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[356], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -10698,7 +10788,7 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     if (!inside)
         return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[354], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[357], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -10711,7 +10801,7 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     if (!inside)
         return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[355], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[358], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     adapter_leave(&call, inside);
@@ -10724,7 +10814,7 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (!inside)
         return PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[356], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[359], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10737,7 +10827,7 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (!inside)
         return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[357], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[360], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -10750,7 +10840,7 @@ int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn
     if (!inside)
         return PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)copy_fn}, {.address = (void *)(uintptr_t)delete_fn}, {.address = (void *)(uintptr_t)keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[358], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[361], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state);
     adapter_leave(&call, inside);
@@ -10763,9 +10853,22 @@ int MPI_Keyval_free(int *keyval)
     if (!inside)
         return PMPI_Keyval_free(keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)keyval}};
-    ferrum_call call = {.function = &adapter_functions[359], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[362], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Keyval_free(keyval);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Lookup_name(service_name, info, port_name);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)service_name}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)port_name}};
+    ferrum_call call = {.function = &adapter_functions[363], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Lookup_name(service_name, info, port_name);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -10776,7 +10879,7 @@ MPI_Fint MPI_Message_c2f(MPI_Message message)
     if (!inside)
         return PMPI_Message_c2f(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
-    ferrum_call call = {.function = &adapter_functions[360], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[364], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_c2f(message);
     adapter_leave(&call, inside);
@@ -10789,7 +10892,7 @@ MPI_Message MPI_Message_f2c(MPI_Fint message)
     if (!inside)
         return PMPI_Message_f2c(message);
     const ferrum_value values[] = {{.integer = message}};
-    ferrum_call call = {.function = &adapter_functions[361], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[365], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Message_f2c(message);
     adapter_leave(&call, inside);
@@ -10802,7 +10905,7 @@ MPI_Message MPI_Message_fromint(int message)
     if (!inside)
         return PMPI_Message_fromint(message);
     const ferrum_value values[] = {{.integer = message}};
-    ferrum_call call = {.function = &adapter_functions[362], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[366], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Message_fromint(message);
     adapter_leave(&call, inside);
@@ -10815,7 +10918,7 @@ int MPI_Message_toint(MPI_Message message)
     if (!inside)
         return PMPI_Message_toint(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
-    ferrum_call call = {.function = &adapter_functions[363], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[367], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_toint(message);
     adapter_leave(&call, inside);
@@ -10828,7 +10931,7 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
     if (!inside)
         return PMPI_Mprobe(source, tag, comm, message, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[364], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[368], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mprobe(source, tag, comm, message, status);
     adapter_leave(&call, inside);
@@ -10841,7 +10944,7 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
     if (!inside)
         return PMPI_Mrecv(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[365], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[369], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv(buf, count, datatype, message, status);
     adapter_leave(&call, inside);
@@ -10854,7 +10957,7 @@ int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *
     if (!inside)
         return PMPI_Mrecv_c(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[366], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[370], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv_c(buf, count, datatype, message, status);
     adapter_leave(&call, inside);
@@ -10867,7 +10970,7 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
     if (!inside)
         return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[367], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[371], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10880,7 +10983,7 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (!inside)
         return PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[368], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[372], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10893,7 +10996,7 @@ int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype
     if (!inside)
         return PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[369], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[373], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10906,7 +11009,7 @@ int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     if (!inside)
         return PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[370], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[374], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10919,7 +11022,7 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
     if (!inside)
         return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[371], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[375], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10932,7 +11035,7 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     if (!inside)
         return PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[372], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[376], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10945,7 +11048,7 @@ int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatyp
     if (!inside)
         return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[373], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[377], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10958,7 +11061,7 @@ int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     if (!inside)
         return PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[374], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[378], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10971,7 +11074,7 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
     if (!inside)
         return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[375], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[379], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10984,7 +11087,7 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     if (!inside)
         return PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[376], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[380], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10997,7 +11100,7 @@ int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype 
     if (!inside)
         return PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[377], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[381], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -11010,7 +11113,7 @@ int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     if (!inside)
         return PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[378], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[382], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -11023,7 +11126,7 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
     if (!inside)
         return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[379], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[383], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     adapter_leave(&call, inside);
@@ -11036,7 +11139,7 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
     if (!inside)
         return PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[380], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[384], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     adapter_leave(&call, inside);
@@ -11049,7 +11152,7 @@ int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], con
     if (!inside)
         return PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[381], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[385], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -11062,7 +11165,7 @@ int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcount
     if (!inside)
         return PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[382], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[386], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -11075,7 +11178,7 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
     if (!inside)
         return PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[383], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[387], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     adapter_leave(&call, inside);
@@ -11088,7 +11191,7 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
     if (!inside)
         return PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[384], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[388], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     adapter_leave(&call, inside);
@@ -11101,7 +11204,7 @@ int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], con
     if (!inside)
         return PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[385], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[389], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     adapter_leave(&call, inside);
@@ -11114,7 +11217,7 @@ int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcount
     if (!inside)
         return PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[386], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[390], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     adapter_leave(&call, inside);
@@ -11127,7 +11230,7 @@ MPI_Fint MPI_Op_c2f(MPI_Op op)
     if (!inside)
         return PMPI_Op_c2f(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[387], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[391], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_c2f(op);
     adapter_leave(&call, inside);
@@ -11140,7 +11243,7 @@ int MPI_Op_commutative(MPI_Op op, int *commute)
     if (!inside)
         return PMPI_Op_commutative(op, commute);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)commute}};
-    ferrum_call call = {.function = &adapter_functions[388], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[392], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_commutative(op, commute);
     adapter_leave(&call, inside);
@@ -11153,7 +11256,7 @@ int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
     if (!inside)
         return PMPI_Op_create(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[389], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[393], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create(user_fn, commute, op);
     adapter_leave(&call, inside);
@@ -11166,7 +11269,7 @@ int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     if (!inside)
         return PMPI_Op_create_c(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[390], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[394], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create_c(user_fn, commute, op);
     adapter_leave(&call, inside);
@@ -11179,7 +11282,7 @@ MPI_Op MPI_Op_f2c(MPI_Fint op)
     if (!inside)
         return PMPI_Op_f2c(op);
     const ferrum_value values[] = {{.integer = op}};
-    ferrum_call call = {.function = &adapter_functions[391], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[395], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Op_f2c(op);
     adapter_leave(&call, inside);
@@ -11192,7 +11295,7 @@ int MPI_Op_free(MPI_Op *op)
     if (!inside)
         return PMPI_Op_free(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[392], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[396], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_free(op);
     adapter_leave(&call, inside);
@@ -11205,7 +11308,7 @@ MPI_Op MPI_Op_fromint(int op)
     if (!inside)
         return PMPI_Op_fromint(op);
     const ferrum_value values[] = {{.integer = op}};
-    ferrum_call call = {.function = &adapter_functions[393], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[397], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Op_fromint(op);
     adapter_leave(&call, inside);
@@ -11218,7 +11321,7 @@ int MPI_Op_toint(MPI_Op op)
     if (!inside)
         return PMPI_Op_toint(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[394], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[398], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_toint(op);
     adapter_leave(&call, inside);
@@ -11231,7 +11334,7 @@ int MPI_Open_port(MPI_Info info, char *port_name)
     if (!inside)
         return PMPI_Open_port(info, port_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)port_name}};
-    ferrum_call call = {.function = &adapter_functions[395], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[399], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Open_port(info, port_name);
     adapter_leave(&call, inside);
@@ -11244,7 +11347,7 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
     if (!inside)
         return PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[396], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[400], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
     adapter_leave(&call, inside);
@@ -11257,7 +11360,7 @@ int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void
     if (!inside)
         return PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[397], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[401], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
     adapter_leave(&call, inside);
@@ -11270,7 +11373,7 @@ int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_D
     if (!inside)
         return PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
-    ferrum_call call = {.function = &adapter_functions[398], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[402], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     adapter_leave(&call, inside);
@@ -11283,7 +11386,7 @@ int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incoun
     if (!inside)
         return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
-    ferrum_call call = {.function = &adapter_functions[399], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[403], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     adapter_leave(&call, inside);
@@ -11296,7 +11399,7 @@ int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype dataty
     if (!inside)
         return PMPI_Pack_external_size(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[400], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size(datarep, incount, datatype, size);
     adapter_leave(&call, inside);
@@ -11309,7 +11412,7 @@ int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatyp
     if (!inside)
         return PMPI_Pack_external_size_c(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[401], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[405], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size_c(datarep, incount, datatype, size);
     adapter_leave(&call, inside);
@@ -11322,7 +11425,7 @@ int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Pack_size(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[402], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[406], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size(incount, datatype, comm, size);
     adapter_leave(&call, inside);
@@ -11335,7 +11438,7 @@ int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI
     if (!inside)
         return PMPI_Pack_size_c(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[403], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[407], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size_c(incount, datatype, comm, size);
     adapter_leave(&call, inside);
@@ -11348,7 +11451,7 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag)
     if (!inside)
         return PMPI_Parrived(request, partition, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.integer = partition}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[408], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Parrived(request, partition, flag);
     adapter_leave(&call, inside);
@@ -11362,7 +11465,7 @@ int MPI_Pcontrol(const int level, ...)
     if (!inside)
         return PMPI_Pcontrol(level, ADAPTER_FURTHER);
     const ferrum_value values[] = {{.integer = level}, {.integer = 0}};
-    ferrum_call call = {.function = &adapter_functions[405], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[409], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pcontrol(level, ADAPTER_FURTHER);
     adapter_leave(&call, inside);
@@ -11375,7 +11478,7 @@ int MPI_Pready(int partition, MPI_Request request)
     if (!inside)
         return PMPI_Pready(partition, request);
     const ferrum_value values[] = {{.integer = partition}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[406], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready(partition, request);
     adapter_leave(&call, inside);
@@ -11388,7 +11491,7 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
     if (!inside)
         return PMPI_Pready_list(length, array_of_partitions, request);
     const ferrum_value values[] = {{.integer = length}, {.address = (void *)(uintptr_t)array_of_partitions}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[407], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_list(length, array_of_partitions, request);
     adapter_leave(&call, inside);
@@ -11401,7 +11504,7 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
     if (!inside)
         return PMPI_Pready_range(partition_low, partition_high, request);
     const ferrum_value values[] = {{.integer = partition_low}, {.integer = partition_high}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[408], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_range(partition_low, partition_high, request);
     adapter_leave(&call, inside);
@@ -11414,7 +11517,7 @@ int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype data
     if (!inside)
         return PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[409], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
     adapter_leave(&call, inside);
@@ -11427,7 +11530,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     if (!inside)
         return PMPI_Probe(source, tag, comm, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Probe(source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11440,9 +11543,22 @@ int MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Publish_name(service_name, info, port_name);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)service_name}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)port_name}};
+    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Publish_name(service_name, info, port_name);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -11453,7 +11569,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
     if (!inside)
         return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -11466,7 +11582,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
     if (!inside)
         return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -11479,7 +11595,7 @@ int MPI_Query_thread(int *provided)
     if (!inside)
         return PMPI_Query_thread(provided);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Query_thread(provided);
     adapter_leave(&call, inside);
@@ -11492,7 +11608,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
     if (!inside)
         return PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11505,7 +11621,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     if (!inside)
         return PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11518,7 +11634,7 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
     if (!inside)
         return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11531,7 +11647,7 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
     if (!inside)
         return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11544,7 +11660,7 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
     if (!inside)
         return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11557,7 +11673,7 @@ int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
     if (!inside)
         return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11570,7 +11686,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     if (!inside)
         return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     adapter_leave(&call, inside);
@@ -11583,7 +11699,7 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     if (!inside)
         return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[427], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     adapter_leave(&call, inside);
@@ -11596,7 +11712,7 @@ int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11609,7 +11725,7 @@ int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11622,7 +11738,7 @@ int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     adapter_leave(&call, inside);
@@ -11635,7 +11751,7 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     adapter_leave(&call, inside);
@@ -11648,7 +11764,7 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
     if (!inside)
         return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[427], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11661,7 +11777,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
     if (!inside)
         return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11674,7 +11790,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
     if (!inside)
         return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11687,7 +11803,7 @@ int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvco
     if (!inside)
         return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11700,7 +11816,7 @@ int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
     if (!inside)
         return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11713,7 +11829,7 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
     if (!inside)
         return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11726,7 +11842,7 @@ int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvco
     if (!inside)
         return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11739,7 +11855,7 @@ int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Coun
     if (!inside)
         return PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11752,7 +11868,7 @@ int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *r
     if (!inside)
         return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -11765,7 +11881,7 @@ int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_
     if (!inside)
         return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -11778,7 +11894,7 @@ int MPI_Remove_error_class(int errorclass)
     if (!inside)
         return PMPI_Remove_error_class(errorclass);
     const ferrum_value values[] = {{.integer = errorclass}};
-    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_class(errorclass);
     adapter_leave(&call, inside);
@@ -11791,7 +11907,7 @@ int MPI_Remove_error_code(int errorcode)
     if (!inside)
         return PMPI_Remove_error_code(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_code(errorcode);
     adapter_leave(&call, inside);
@@ -11804,7 +11920,7 @@ int MPI_Remove_error_string(int errorcode)
     if (!inside)
         return PMPI_Remove_error_string(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_string(errorcode);
     adapter_leave(&call, inside);
@@ -11817,7 +11933,7 @@ MPI_Fint MPI_Request_c2f(MPI_Request request)
     if (!inside)
         return PMPI_Request_c2f(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_c2f(request);
     adapter_leave(&call, inside);
@@ -11830,7 +11946,7 @@ MPI_Request MPI_Request_f2c(MPI_Fint request)
     if (!inside)
         return PMPI_Request_f2c(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_f2c(request);
     adapter_leave(&call, inside);
@@ -11843,7 +11959,7 @@ int MPI_Request_free(MPI_Request *request)
     if (!inside)
         return PMPI_Request_free(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_free(request);
     adapter_leave(&call, inside);
@@ -11856,7 +11972,7 @@ MPI_Request MPI_Request_fromint(int request)
     if (!inside)
         return PMPI_Request_fromint(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_fromint(request);
     adapter_leave(&call, inside);
@@ -11869,7 +11985,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Request_get_status(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status(request, flag, status);
     adapter_leave(&call, inside);
@@ -11882,7 +11998,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -11895,7 +12011,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
@@ -11908,7 +12024,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests
     if (!inside)
         return PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -11921,7 +12037,7 @@ int MPI_Request_toint(MPI_Request request)
     if (!inside)
         return PMPI_Request_toint(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_toint(request);
     adapter_leave(&call, inside);
@@ -11934,7 +12050,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     if (!inside)
         return PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11947,7 +12063,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
     if (!inside)
         return PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11960,7 +12076,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     if (!inside)
         return PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11973,7 +12089,7 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     if (!inside)
         return PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11986,7 +12102,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
     if (!inside)
         return PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11999,7 +12115,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     if (!inside)
         return PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -12012,7 +12128,7 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12025,7 +12141,7 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12038,7 +12154,7 @@ int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12051,7 +12167,7 @@ int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12064,7 +12180,7 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -12077,7 +12193,7 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -12090,7 +12206,7 @@ int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     if (!inside)
         return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -12103,7 +12219,7 @@ int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     if (!inside)
         return PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -12116,7 +12232,7 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!inside)
         return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12129,7 +12245,7 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!inside)
         return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12142,7 +12258,7 @@ int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (!inside)
         return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12155,7 +12271,7 @@ int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (!inside)
         return PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12168,7 +12284,7 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
     if (!inside)
         return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12181,7 +12297,7 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
     if (!inside)
         return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12194,7 +12310,7 @@ int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int dis
     if (!inside)
         return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12207,7 +12323,7 @@ int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const
     if (!inside)
         return PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12220,7 +12336,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
     if (!inside)
         return PMPI_Send(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12233,7 +12349,7 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
     if (!inside)
         return PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12246,7 +12362,7 @@ int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, i
     if (!inside)
         return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12259,7 +12375,7 @@ int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int
     if (!inside)
         return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12272,7 +12388,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
     if (!inside)
         return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12285,7 +12401,7 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12298,7 +12414,7 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12311,7 +12427,7 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12324,7 +12440,7 @@ int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
     if (!inside)
         return PMPI_Session_attach_buffer(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer(session, buffer, size);
     adapter_leave(&call, inside);
@@ -12337,7 +12453,7 @@ int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count siz
     if (!inside)
         return PMPI_Session_attach_buffer_c(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer_c(session, buffer, size);
     adapter_leave(&call, inside);
@@ -12350,7 +12466,7 @@ MPI_Fint MPI_Session_c2f(MPI_Session session)
     if (!inside)
         return PMPI_Session_c2f(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_c2f(session);
     adapter_leave(&call, inside);
@@ -12363,7 +12479,7 @@ int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
     if (!inside)
         return PMPI_Session_call_errhandler(session, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_call_errhandler(session, errorcode);
     adapter_leave(&call, inside);
@@ -12376,7 +12492,7 @@ int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errha
     if (!inside)
         return PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -12389,7 +12505,7 @@ int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
     if (!inside)
         return PMPI_Session_detach_buffer(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -12402,7 +12518,7 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
     if (!inside)
         return PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -12415,7 +12531,7 @@ MPI_Session MPI_Session_f2c(MPI_Fint session)
     if (!inside)
         return PMPI_Session_f2c(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_f2c(session);
     adapter_leave(&call, inside);
@@ -12428,7 +12544,7 @@ int MPI_Session_finalize(MPI_Session *session)
     if (!inside)
         return PMPI_Session_finalize(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_finalize(session);
     adapter_leave(&call, inside);
@@ -12441,7 +12557,7 @@ int MPI_Session_flush_buffer(MPI_Session session)
     if (!inside)
         return PMPI_Session_flush_buffer(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_flush_buffer(session);
     adapter_leave(&call, inside);
@@ -12454,7 +12570,7 @@ MPI_Session MPI_Session_fromint(int session)
     if (!inside)
         return PMPI_Session_fromint(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_fromint(session);
     adapter_leave(&call, inside);
@@ -12467,7 +12583,7 @@ int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Session_get_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -12480,7 +12596,7 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     if (!inside)
         return PMPI_Session_get_info(session, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_info(session, info_used);
     adapter_leave(&call, inside);
@@ -12493,7 +12609,7 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
     if (!inside)
         return PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)pset_len}, {.address = (void *)(uintptr_t)pset_name}};
-    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     adapter_leave(&call, inside);
@@ -12506,7 +12622,7 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
     if (!inside)
         return PMPI_Session_get_num_psets(session, info, npset_names);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)npset_names}};
-    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_num_psets(session, info, npset_names);
     adapter_leave(&call, inside);
@@ -12519,7 +12635,7 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
     if (!inside)
         return PMPI_Session_get_pset_info(session, pset_name, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_pset_info(session, pset_name, info);
     adapter_leave(&call, inside);
@@ -12532,7 +12648,7 @@ int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
     if (!inside)
         return PMPI_Session_iflush_buffer(session, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_iflush_buffer(session, request);
     adapter_leave(&call, inside);
@@ -12545,7 +12661,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     if (!inside)
         return PMPI_Session_init(info, errhandler, session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_init(info, errhandler, session);
     adapter_leave(&call, inside);
@@ -12558,7 +12674,7 @@ int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Session_set_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_set_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -12571,7 +12687,7 @@ int MPI_Session_toint(MPI_Session session)
     if (!inside)
         return PMPI_Session_toint(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_toint(session);
     adapter_leave(&call, inside);
@@ -12584,7 +12700,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12597,7 +12713,7 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12610,7 +12726,7 @@ int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12623,7 +12739,7 @@ int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12636,7 +12752,7 @@ int MPI_Start(MPI_Request *request)
     if (!inside)
         return PMPI_Start(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Start(request);
     adapter_leave(&call, inside);
@@ -12649,7 +12765,7 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
     if (!inside)
         return PMPI_Startall(count, array_of_requests);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}};
-    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Startall(count, array_of_requests);
     adapter_leave(&call, inside);
@@ -12662,7 +12778,7 @@ int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_c2f(c_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f(c_status, f_status);
     adapter_leave(&call, inside);
@@ -12675,7 +12791,7 @@ int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_c2f08(c_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f08(c_status, f08_status);
     adapter_leave(&call, inside);
@@ -12688,7 +12804,7 @@ int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f082c(f08_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082c(f08_status, c_status);
     adapter_leave(&call, inside);
@@ -12701,7 +12817,7 @@ int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_f082f(f08_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082f(f08_status, f_status);
     adapter_leave(&call, inside);
@@ -12714,7 +12830,7 @@ int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f2c(f_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2c(f_status, c_status);
     adapter_leave(&call, inside);
@@ -12727,7 +12843,7 @@ int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_f2f08(f_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2f08(f_status, f08_status);
     adapter_leave(&call, inside);
@@ -12740,7 +12856,7 @@ int MPI_Status_get_error(const MPI_Status *status, int *err)
     if (!inside)
         return PMPI_Status_get_error(status, err);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)err}};
-    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_error(status, err);
     adapter_leave(&call, inside);
@@ -12753,7 +12869,7 @@ int MPI_Status_get_source(const MPI_Status *status, int *source)
     if (!inside)
         return PMPI_Status_get_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)source}};
-    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_source(status, source);
     adapter_leave(&call, inside);
@@ -12766,7 +12882,7 @@ int MPI_Status_get_tag(const MPI_Status *status, int *tag)
     if (!inside)
         return PMPI_Status_get_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)tag}};
-    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_tag(status, tag);
     adapter_leave(&call, inside);
@@ -12779,7 +12895,7 @@ int MPI_Status_set_cancelled(MPI_Status *status, int flag)
     if (!inside)
         return PMPI_Status_set_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = flag}};
-    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -12792,7 +12908,7 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count
     if (!inside)
         return PMPI_Status_set_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12805,7 +12921,7 @@ int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12818,7 +12934,7 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_x(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12831,7 +12947,7 @@ int MPI_Status_set_error(MPI_Status *status, int err)
     if (!inside)
         return PMPI_Status_set_error(status, err);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = err}};
-    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_error(status, err);
     adapter_leave(&call, inside);
@@ -12844,7 +12960,7 @@ int MPI_Status_set_source(MPI_Status *status, int source)
     if (!inside)
         return PMPI_Status_set_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = source}};
-    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_source(status, source);
     adapter_leave(&call, inside);
@@ -12857,7 +12973,7 @@ int MPI_Status_set_tag(MPI_Status *status, int tag)
     if (!inside)
         return PMPI_Status_set_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = tag}};
-    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_tag(status, tag);
     adapter_leave(&call, inside);
@@ -12870,7 +12986,7 @@ int MPI_T_category_changed(int *update_number)
     if (!inside)
         return PMPI_T_category_changed(update_number);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)update_number}};
-    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_changed(update_number);
     adapter_leave(&call, inside);
@@ -12883,7 +12999,7 @@ int MPI_T_category_get_categories(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_categories(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_categories(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12896,7 +13012,7 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_cvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_cvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12909,7 +13025,7 @@ int MPI_T_category_get_events(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_events(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_events(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12922,7 +13038,7 @@ int MPI_T_category_get_index(const char *name, int *cat_index)
     if (!inside)
         return PMPI_T_category_get_index(name, cat_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cat_index}};
-    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_index(name, cat_index);
     adapter_leave(&call, inside);
@@ -12935,7 +13051,7 @@ int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc
     if (!inside)
         return PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)num_cvars}, {.address = (void *)(uintptr_t)num_pvars}, {.address = (void *)(uintptr_t)num_categories}};
-    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     adapter_leave(&call, inside);
@@ -12948,7 +13064,7 @@ int MPI_T_category_get_num(int *num_cat)
     if (!inside)
         return PMPI_T_category_get_num(num_cat);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cat}};
-    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num(num_cat);
     adapter_leave(&call, inside);
@@ -12961,7 +13077,7 @@ int MPI_T_category_get_num_events(int cat_index, int *num_events)
     if (!inside)
         return PMPI_T_category_get_num_events(cat_index, num_events);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num_events(cat_index, num_events);
     adapter_leave(&call, inside);
@@ -12974,7 +13090,7 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_pvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_pvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12987,7 +13103,7 @@ int MPI_T_cvar_get_index(const char *name, int *cvar_index)
     if (!inside)
         return PMPI_T_cvar_get_index(name, cvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cvar_index}};
-    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_index(name, cvar_index);
     adapter_leave(&call, inside);
@@ -13000,7 +13116,7 @@ int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)scope}};
-    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     adapter_leave(&call, inside);
@@ -13013,7 +13129,7 @@ int MPI_T_cvar_get_num(int *num_cvar)
     if (!inside)
         return PMPI_T_cvar_get_num(num_cvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cvar}};
-    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_num(num_cvar);
     adapter_leave(&call, inside);
@@ -13026,7 +13142,7 @@ int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle 
     if (!inside)
         return PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -13039,7 +13155,7 @@ int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     if (!inside)
         return PMPI_T_cvar_handle_free(handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_free(handle);
     adapter_leave(&call, inside);
@@ -13052,7 +13168,7 @@ int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     if (!inside)
         return PMPI_T_cvar_read(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_read(handle, buf);
     adapter_leave(&call, inside);
@@ -13065,7 +13181,7 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     if (!inside)
         return PMPI_T_cvar_write(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[541], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_write(handle, buf);
     adapter_leave(&call, inside);
@@ -13078,7 +13194,7 @@ int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len
     if (!inside)
         return PMPI_T_enum_get_info(enumtype, num, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)num}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[542], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_info(enumtype, num, name, name_len);
     adapter_leave(&call, inside);
@@ -13091,7 +13207,7 @@ int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, i
     if (!inside)
         return PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.integer = indx}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[543], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     adapter_leave(&call, inside);
@@ -13104,7 +13220,7 @@ int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[544], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     adapter_leave(&call, inside);
@@ -13117,7 +13233,7 @@ int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[545], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     adapter_leave(&call, inside);
@@ -13130,7 +13246,7 @@ int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
     if (!inside)
         return PMPI_T_event_copy(event_instance, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[541], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[546], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_copy(event_instance, buffer);
     adapter_leave(&call, inside);
@@ -13143,7 +13259,7 @@ int MPI_T_event_get_index(const char *name, int *event_index)
     if (!inside)
         return PMPI_T_event_get_index(name, event_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)event_index}};
-    ferrum_call call = {.function = &adapter_functions[542], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[547], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_index(name, event_index);
     adapter_leave(&call, inside);
@@ -13156,7 +13272,7 @@ int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbos
     if (!inside)
         return PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)array_of_datatypes}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)num_elements}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}};
-    ferrum_call call = {.function = &adapter_functions[543], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[548], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     adapter_leave(&call, inside);
@@ -13169,7 +13285,7 @@ int MPI_T_event_get_num(int *num_events)
     if (!inside)
         return PMPI_T_event_get_num(num_events);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[544], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[549], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_num(num_events);
     adapter_leave(&call, inside);
@@ -13182,7 +13298,7 @@ int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_inde
     if (!inside)
         return PMPI_T_event_get_source(event_instance, source_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)source_index}};
-    ferrum_call call = {.function = &adapter_functions[545], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[550], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_source(event_instance, source_index);
     adapter_leave(&call, inside);
@@ -13195,7 +13311,7 @@ int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *ev
     if (!inside)
         return PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)event_timestamp}};
-    ferrum_call call = {.function = &adapter_functions[546], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[551], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     adapter_leave(&call, inside);
@@ -13208,7 +13324,7 @@ int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info, M
     if (!inside)
         return PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)event_registration}};
-    ferrum_call call = {.function = &adapter_functions[547], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[552], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     adapter_leave(&call, inside);
@@ -13221,7 +13337,7 @@ int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *u
     if (!inside)
         return PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)free_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[548], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[553], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     adapter_leave(&call, inside);
@@ -13234,7 +13350,7 @@ int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_get_info(event_registration, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[549], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[554], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_get_info(event_registration, info_used);
     adapter_leave(&call, inside);
@@ -13247,7 +13363,7 @@ int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_set_info(event_registration, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[550], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[555], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_set_info(event_registration, info);
     adapter_leave(&call, inside);
@@ -13260,7 +13376,7 @@ int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, voi
     if (!inside)
         return PMPI_T_event_read(event_instance, element_index, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.integer = element_index}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[551], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[556], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_read(event_instance, element_index, buffer);
     adapter_leave(&call, inside);
@@ -13273,7 +13389,7 @@ int MPI_T_event_register_callback(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)event_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[552], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[557], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     adapter_leave(&call, inside);
@@ -13286,7 +13402,7 @@ int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
     if (!inside)
         return PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)dropped_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[553], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[558], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     adapter_leave(&call, inside);
@@ -13298,7 +13414,7 @@ int MPI_T_finalize(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_T_finalize();
-    ferrum_call call = {.function = &adapter_functions[554], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[559], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_finalize();
     adapter_leave(&call, inside);
@@ -13311,7 +13427,7 @@ int MPI_T_init_thread(int required, int *provided)
     if (!inside)
         return PMPI_T_init_thread(required, provided);
     const ferrum_value values[] = {{.integer = required}, {.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[555], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[560], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_init_thread(required, provided);
     adapter_leave(&call, inside);
@@ -13324,7 +13440,7 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
     if (!inside)
         return PMPI_T_pvar_get_index(name, var_class, pvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.integer = var_class}, {.address = (void *)(uintptr_t)pvar_index}};
-    ferrum_call call = {.function = &adapter_functions[556], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[561], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_index(name, var_class, pvar_index);
     adapter_leave(&call, inside);
@@ -13337,7 +13453,7 @@ int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     const ferrum_value values[] = {{.integer = pvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)var_class}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)readonly}, {.address = (void *)(uintptr_t)continuous}, {.address = (void *)(uintptr_t)atomic}};
-    ferrum_call call = {.function = &adapter_functions[557], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     adapter_leave(&call, inside);
@@ -13350,7 +13466,7 @@ int MPI_T_pvar_get_num(int *num_pvar)
     if (!inside)
         return PMPI_T_pvar_get_num(num_pvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_pvar}};
-    ferrum_call call = {.function = &adapter_functions[558], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[563], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_num(num_pvar);
     adapter_leave(&call, inside);
@@ -13363,7 +13479,7 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
     if (!inside)
         return PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = pvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[559], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[564], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -13376,7 +13492,7 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
     if (!inside)
         return PMPI_T_pvar_handle_free(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[560], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[565], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_free(session, handle);
     adapter_leave(&call, inside);
@@ -13389,7 +13505,7 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     if (!inside)
         return PMPI_T_pvar_read(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[561], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[566], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_read(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13402,7 +13518,7 @@ int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, v
     if (!inside)
         return PMPI_T_pvar_readreset(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[567], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_readreset(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13415,7 +13531,7 @@ int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_reset(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[563], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[568], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_reset(session, handle);
     adapter_leave(&call, inside);
@@ -13428,7 +13544,7 @@ int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_create(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[564], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[569], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_create(session);
     adapter_leave(&call, inside);
@@ -13441,7 +13557,7 @@ int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_free(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[565], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[570], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_free(session);
     adapter_leave(&call, inside);
@@ -13454,7 +13570,7 @@ int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_start(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[566], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[571], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_start(session, handle);
     adapter_leave(&call, inside);
@@ -13467,7 +13583,7 @@ int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_stop(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[567], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[572], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_stop(session, handle);
     adapter_leave(&call, inside);
@@ -13480,7 +13596,7 @@ int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
     if (!inside)
         return PMPI_T_pvar_write(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[568], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[573], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_write(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13493,7 +13609,7 @@ int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *des
     if (!inside)
         return PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)ordering}, {.address = (void *)(uintptr_t)ticks_per_second}, {.address = (void *)(uintptr_t)max_ticks}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[569], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[574], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     adapter_leave(&call, inside);
@@ -13506,7 +13622,7 @@ int MPI_T_source_get_num(int *num_sources)
     if (!inside)
         return PMPI_T_source_get_num(num_sources);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_sources}};
-    ferrum_call call = {.function = &adapter_functions[570], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[575], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_num(num_sources);
     adapter_leave(&call, inside);
@@ -13519,7 +13635,7 @@ int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
     if (!inside)
         return PMPI_T_source_get_timestamp(source_index, timestamp);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)timestamp}};
-    ferrum_call call = {.function = &adapter_functions[571], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[576], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_timestamp(source_index, timestamp);
     adapter_leave(&call, inside);
@@ -13532,7 +13648,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Test(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[572], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[577], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test(request, flag, status);
     adapter_leave(&call, inside);
@@ -13545,7 +13661,7 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
     if (!inside)
         return PMPI_Test_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[573], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[578], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -13558,7 +13674,7 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
     if (!inside)
         return PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[574], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[579], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13571,7 +13687,7 @@ int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fla
     if (!inside)
         return PMPI_Testany(count, array_of_requests, index, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[575], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[580], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testany(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
@@ -13584,7 +13700,7 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[576], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[581], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13597,7 +13713,7 @@ int MPI_Topo_test(MPI_Comm comm, int *status)
     if (!inside)
         return PMPI_Topo_test(comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[577], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[582], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Topo_test(comm, status);
     adapter_leave(&call, inside);
@@ -13610,7 +13726,7 @@ MPI_Fint MPI_Type_c2f(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_c2f(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[578], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[583], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_c2f(datatype);
     adapter_leave(&call, inside);
@@ -13623,7 +13739,7 @@ int MPI_Type_commit(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_commit(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[579], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[584], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_commit(datatype);
     adapter_leave(&call, inside);
@@ -13636,7 +13752,7 @@ int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_contiguous(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[580], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[585], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13649,7 +13765,7 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
     if (!inside)
         return PMPI_Type_contiguous_c(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[581], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[586], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous_c(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13662,7 +13778,7 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
     if (!inside)
         return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[582], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[587], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13675,7 +13791,7 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
     if (!inside)
         return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[583], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[588], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13688,7 +13804,7 @@ int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_complex(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[584], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[589], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_complex(p, r, newtype);
     adapter_leave(&call, inside);
@@ -13701,7 +13817,7 @@ int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_integer(r, newtype);
     const ferrum_value values[] = {{.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[585], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[590], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_integer(r, newtype);
     adapter_leave(&call, inside);
@@ -13714,7 +13830,7 @@ int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_real(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[586], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[591], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_real(p, r, newtype);
     adapter_leave(&call, inside);
@@ -13727,7 +13843,7 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
     if (!inside)
         return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[587], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[592], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13740,7 +13856,7 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint ar
     if (!inside)
         return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[588], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[593], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13753,7 +13869,7 @@ int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, con
     if (!inside)
         return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[589], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[594], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13766,7 +13882,7 @@ int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockle
     if (!inside)
         return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[590], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[595], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13779,7 +13895,7 @@ int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Dat
     if (!inside)
         return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[591], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[596], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13792,7 +13908,7 @@ int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count 
     if (!inside)
         return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[592], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[597], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13805,7 +13921,7 @@ int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of
     if (!inside)
         return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[593], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[598], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13818,7 +13934,7 @@ int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, cons
     if (!inside)
         return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[594], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[599], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13831,7 +13947,7 @@ int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_T
     if (!inside)
         return PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_copy_attr_fn}, {.address = (void *)(uintptr_t)type_delete_attr_fn}, {.address = (void *)(uintptr_t)type_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[595], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[600], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -13844,7 +13960,7 @@ int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, 
     if (!inside)
         return PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[596], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[601], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -13857,7 +13973,7 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
     if (!inside)
         return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[597], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[602], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -13870,7 +13986,7 @@ int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const M
     if (!inside)
         return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[598], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[603], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -13883,7 +13999,7 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
     if (!inside)
         return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[599], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[604], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -13896,7 +14012,7 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
     if (!inside)
         return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[600], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[605], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13909,7 +14025,7 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
     if (!inside)
         return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[601], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[606], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13922,7 +14038,7 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     if (!inside)
         return PMPI_Type_delete_attr(datatype, type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[602], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[607], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_delete_attr(datatype, type_keyval);
     adapter_leave(&call, inside);
@@ -13935,7 +14051,7 @@ int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_dup(oldtype, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[603], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[608], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_dup(oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13948,7 +14064,7 @@ MPI_Datatype MPI_Type_f2c(MPI_Fint datatype)
     if (!inside)
         return PMPI_Type_f2c(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[604], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[609], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_f2c(datatype);
     adapter_leave(&call, inside);
@@ -13961,7 +14077,7 @@ int MPI_Type_free(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_free(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[605], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[610], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free(datatype);
     adapter_leave(&call, inside);
@@ -13974,7 +14090,7 @@ int MPI_Type_free_keyval(int *type_keyval)
     if (!inside)
         return PMPI_Type_free_keyval(type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[606], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[611], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free_keyval(type_keyval);
     adapter_leave(&call, inside);
@@ -13987,7 +14103,7 @@ MPI_Datatype MPI_Type_fromint(int datatype)
     if (!inside)
         return PMPI_Type_fromint(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[607], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[612], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_fromint(datatype);
     adapter_leave(&call, inside);
@@ -14000,7 +14116,7 @@ int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[608], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[613], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -14013,7 +14129,7 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
     if (!inside)
         return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[609], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[614], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -14026,7 +14142,7 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
     if (!inside)
         return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_large_counts}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_large_counts}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[610], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[615], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -14039,7 +14155,7 @@ int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_add
     if (!inside)
         return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[611], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[616], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -14052,7 +14168,7 @@ int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_
     if (!inside)
         return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_large_counts}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[612], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[617], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -14065,7 +14181,7 @@ int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
     if (!inside)
         return PMPI_Type_get_extent(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[613], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[618], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -14078,7 +14194,7 @@ int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_c(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[614], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[619], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_c(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -14091,7 +14207,7 @@ int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_x(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[615], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[620], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_x(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -14104,7 +14220,7 @@ int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     if (!inside)
         return PMPI_Type_get_name(datatype, type_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[616], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[621], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_name(datatype, type_name, resultlen);
     adapter_leave(&call, inside);
@@ -14117,7 +14233,7 @@ int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint 
     if (!inside)
         return PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[617], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[622], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -14130,7 +14246,7 @@ int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[618], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[623], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -14143,7 +14259,7 @@ int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[619], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[624], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -14156,7 +14272,7 @@ int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, M
     if (!inside)
         return PMPI_Type_get_value_index(value_type, index_type, pair_type);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)value_type}, {.address = (void *)(uintptr_t)index_type}, {.address = (void *)(uintptr_t)pair_type}};
-    ferrum_call call = {.function = &adapter_functions[620], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_value_index(value_type, index_type, pair_type);
     adapter_leave(&call, inside);
@@ -14169,7 +14285,7 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
     if (!inside)
         return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[621], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[626], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14182,7 +14298,7 @@ int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     if (!inside)
         return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[622], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[627], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14195,7 +14311,7 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_match_size(typeclass, size, datatype);
     const ferrum_value values[] = {{.integer = typeclass}, {.integer = size}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[623], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[628], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_match_size(typeclass, size, datatype);
     adapter_leave(&call, inside);
@@ -14208,7 +14324,7 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[624], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[629], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -14221,7 +14337,7 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     if (!inside)
         return PMPI_Type_set_name(datatype, type_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}};
-    ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[630], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_name(datatype, type_name);
     adapter_leave(&call, inside);
@@ -14234,7 +14350,7 @@ int MPI_Type_size(MPI_Datatype datatype, int *size)
     if (!inside)
         return PMPI_Type_size(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[626], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[631], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size(datatype, size);
     adapter_leave(&call, inside);
@@ -14247,7 +14363,7 @@ int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_c(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[627], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[632], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_c(datatype, size);
     adapter_leave(&call, inside);
@@ -14260,7 +14376,7 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_x(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[628], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[633], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_x(datatype, size);
     adapter_leave(&call, inside);
@@ -14273,7 +14389,7 @@ int MPI_Type_toint(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_toint(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[629], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[634], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_toint(datatype);
     adapter_leave(&call, inside);
@@ -14286,7 +14402,7 @@ int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype
     if (!inside)
         return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[630], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[635], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14299,7 +14415,7 @@ int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, 
     if (!inside)
         return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[631], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[636], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14312,7 +14428,7 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
     if (!inside)
         return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[632], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[637], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -14325,7 +14441,7 @@ int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void 
     if (!inside)
         return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[633], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[638], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -14338,7 +14454,7 @@ int MPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize,
     if (!inside)
         return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[634], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     adapter_leave(&call, inside);
@@ -14351,9 +14467,22 @@ int MPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insi
     if (!inside)
         return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[635], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Unpublish_name(service_name, info, port_name);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)service_name}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)port_name}};
+    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Unpublish_name(service_name, info, port_name);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -14364,7 +14493,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     if (!inside)
         return PMPI_Wait(request, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[636], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Wait(request, status);
     adapter_leave(&call, inside);
@@ -14377,7 +14506,7 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_
     if (!inside)
         return PMPI_Waitall(count, array_of_requests, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[637], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitall(count, array_of_requests, array_of_statuses);
     adapter_leave(&call, inside);
@@ -14390,7 +14519,7 @@ int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Stat
     if (!inside)
         return PMPI_Waitany(count, array_of_requests, index, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[638], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitany(count, array_of_requests, index, status);
     adapter_leave(&call, inside);
@@ -14403,7 +14532,7 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -14416,7 +14545,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
     if (!inside)
         return PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14429,7 +14558,7 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14442,7 +14571,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14455,7 +14584,7 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     if (!inside)
         return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14468,7 +14597,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (!inside)
         return PMPI_Win_attach(win, base, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)base}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_attach(win, base, size);
     adapter_leave(&call, inside);
@@ -14481,7 +14610,7 @@ MPI_Fint MPI_Win_c2f(MPI_Win win)
     if (!inside)
         return PMPI_Win_c2f(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_c2f(win);
     adapter_leave(&call, inside);
@@ -14494,7 +14623,7 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
     if (!inside)
         return PMPI_Win_call_errhandler(win, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_call_errhandler(win, errorcode);
     adapter_leave(&call, inside);
@@ -14507,7 +14636,7 @@ int MPI_Win_complete(MPI_Win win)
     if (!inside)
         return PMPI_Win_complete(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_complete(win);
     adapter_leave(&call, inside);
@@ -14520,7 +14649,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     if (!inside)
         return PMPI_Win_create(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -14533,7 +14662,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
     if (!inside)
         return PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[655], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -14546,7 +14675,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
     if (!inside)
         return PMPI_Win_create_dynamic(info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[656], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_dynamic(info, comm, win);
     adapter_leave(&call, inside);
@@ -14559,7 +14688,7 @@ int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MP
     if (!inside)
         return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[657], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -14572,7 +14701,7 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_
     if (!inside)
         return PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_copy_attr_fn}, {.address = (void *)(uintptr_t)win_delete_attr_fn}, {.address = (void *)(uintptr_t)win_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[658], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -14585,7 +14714,7 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
     if (!inside)
         return PMPI_Win_delete_attr(win, win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[659], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_delete_attr(win, win_keyval);
     adapter_leave(&call, inside);
@@ -14598,7 +14727,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     if (!inside)
         return PMPI_Win_detach(win, base);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)base}};
-    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[660], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_detach(win, base);
     adapter_leave(&call, inside);
@@ -14611,7 +14740,7 @@ MPI_Win MPI_Win_f2c(MPI_Fint win)
     if (!inside)
         return PMPI_Win_f2c(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[655], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[661], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_f2c(win);
     adapter_leave(&call, inside);
@@ -14624,7 +14753,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_fence(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[656], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[662], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_fence(assert, win);
     adapter_leave(&call, inside);
@@ -14637,7 +14766,7 @@ int MPI_Win_flush(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_flush(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[657], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[663], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush(rank, win);
     adapter_leave(&call, inside);
@@ -14650,7 +14779,7 @@ int MPI_Win_flush_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[658], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[664], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_all(win);
     adapter_leave(&call, inside);
@@ -14663,7 +14792,7 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_local(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[659], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[665], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_local(rank, win);
     adapter_leave(&call, inside);
@@ -14676,7 +14805,7 @@ int MPI_Win_flush_local_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_local_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[660], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[666], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_local_all(win);
     adapter_leave(&call, inside);
@@ -14689,7 +14818,7 @@ int MPI_Win_free(MPI_Win *win)
     if (!inside)
         return PMPI_Win_free(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[661], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[667], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free(win);
     adapter_leave(&call, inside);
@@ -14702,7 +14831,7 @@ int MPI_Win_free_keyval(int *win_keyval)
     if (!inside)
         return PMPI_Win_free_keyval(win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[662], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[668], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free_keyval(win_keyval);
     adapter_leave(&call, inside);
@@ -14715,7 +14844,7 @@ MPI_Win MPI_Win_fromint(int win)
     if (!inside)
         return PMPI_Win_fromint(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[663], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[669], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_fromint(win);
     adapter_leave(&call, inside);
@@ -14728,7 +14857,7 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
     if (!inside)
         return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[664], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[670], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -14741,7 +14870,7 @@ int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Win_get_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[665], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[671], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14754,7 +14883,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (!inside)
         return PMPI_Win_get_group(win, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[666], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[672], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_group(win, group);
     adapter_leave(&call, inside);
@@ -14767,7 +14896,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     if (!inside)
         return PMPI_Win_get_info(win, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[667], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[673], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_info(win, info_used);
     adapter_leave(&call, inside);
@@ -14780,7 +14909,7 @@ int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     if (!inside)
         return PMPI_Win_get_name(win, win_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[668], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[674], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_name(win, win_name, resultlen);
     adapter_leave(&call, inside);
@@ -14793,7 +14922,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_lock(lock_type, rank, assert, win);
     const ferrum_value values[] = {{.integer = lock_type}, {.integer = rank}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[669], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[675], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_lock(lock_type, rank, assert, win);
     adapter_leave(&call, inside);
@@ -14806,7 +14935,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_lock_all(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[670], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[676], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_lock_all(assert, win);
     adapter_leave(&call, inside);
@@ -14819,7 +14948,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_post(group, assert, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[671], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[677], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_post(group, assert, win);
     adapter_leave(&call, inside);
@@ -14832,7 +14961,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     if (!inside)
         return PMPI_Win_set_attr(win, win_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[672], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[678], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_attr(win, win_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -14845,7 +14974,7 @@ int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Win_set_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[673], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[679], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14858,7 +14987,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (!inside)
         return PMPI_Win_set_info(win, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[674], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[680], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_info(win, info);
     adapter_leave(&call, inside);
@@ -14871,7 +15000,7 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
     if (!inside)
         return PMPI_Win_set_name(win, win_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}};
-    ferrum_call call = {.function = &adapter_functions[675], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[681], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_name(win, win_name);
     adapter_leave(&call, inside);
@@ -14884,7 +15013,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
     if (!inside)
         return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[676], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[682], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -14897,7 +15026,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
     if (!inside)
         return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[677], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[683], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -14910,7 +15039,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_start(group, assert, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[678], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[684], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_start(group, assert, win);
     adapter_leave(&call, inside);
@@ -14923,7 +15052,7 @@ int MPI_Win_sync(MPI_Win win)
     if (!inside)
         return PMPI_Win_sync(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[679], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[685], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_sync(win);
     adapter_leave(&call, inside);
@@ -14936,7 +15065,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
     if (!inside)
         return PMPI_Win_test(win, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[680], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[686], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_test(win, flag);
     adapter_leave(&call, inside);
@@ -14949,7 +15078,7 @@ int MPI_Win_toint(MPI_Win win)
     if (!inside)
         return PMPI_Win_toint(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[681], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[687], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_toint(win);
     adapter_leave(&call, inside);
@@ -14962,7 +15091,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_unlock(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[682], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[688], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_unlock(rank, win);
     adapter_leave(&call, inside);
@@ -14975,7 +15104,7 @@ int MPI_Win_unlock_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_unlock_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[683], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[689], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_unlock_all(win);
     adapter_leave(&call, inside);
@@ -14988,7 +15117,7 @@ int MPI_Win_wait(MPI_Win win)
     if (!inside)
         return PMPI_Win_wait(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[684], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[690], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_wait(win);
     adapter_leave(&call, inside);
@@ -15000,7 +15129,7 @@ double MPI_Wtick(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtick();
-    ferrum_call call = {.function = &adapter_functions[685], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[691], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtick();
     adapter_leave(&call, inside);
@@ -15012,7 +15141,7 @@ double MPI_Wtime(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtime();
-    ferrum_call call = {.function = &adapter_functions[686], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[692], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtime();
     adapter_leave(&call, inside);

@@ -57,6 +57,9 @@ pub fn all() -> Vec<Case> {
         case("collective-4", "collective", None, 4, Printed, "barrier, bcast, allreduce on 4 ranks"),
         case("collectives-2", "collectives", None, 2, Printed, "every collective operation in every form on 2 ranks"),
         case("collectives-4", "collectives", Some("blocking"), 4, Printed, "every blocking one on 4 ranks"),
+        case("frequent-2", "collectives", Some("frequent"), 2, Printed, "the six most frequent ones on 2 ranks"),
+        case("frequent-4", "collectives", Some("frequent"), 4, Printed, "the same on 4 ranks"),
+        case("frequent-8", "collectives", Some("frequent"), 8, Printed, "the same on 8 ranks"),
         case(
             "overlap",
             "overlap",
@@ -177,6 +180,10 @@ fn counted() -> Vec<Case> {
         collective("instructions/collective-scatter", "MPI_Scatter of 8 bytes in both processes"),
         collective("instructions/collective-allgather", "MPI_Allgather of 8 bytes in the process that comes last"),
         collective("instructions/collective-alltoall", "MPI_Alltoall of 8 bytes in the process that comes last"),
+        collective(
+            "instructions/collective-persistent",
+            "MPI_Start and MPI_Wait of a persistent MPI_Allreduce of 8 bytes in the process that comes last",
+        ),
         single(
             "instructions/test_miss",
             "test_miss",

@@ -139,6 +139,28 @@ void pmpi_comm_disconnect_(MPI_Fint *comm, MPI_Fint *ierror)
 
 void mpi_comm_disconnect_(MPI_Fint *comm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_comm_disconnect_);
 
+/* Routine MPI_COMM_GET_PARENT */
+FERRUM_BODY void body_Comm_get_parent(__typeof__(MPI_Comm_get_parent) *call, MPI_Fint *parent, MPI_Fint *ierror)
+{
+    MPI_Comm c_parent = 0;
+    int error;
+    error = call(&c_parent);
+    ferrum_set_comm(parent, c_parent);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_comm_get_parent_(MPI_Fint *parent, MPI_Fint *ierror)
+{
+    body_Comm_get_parent(MPI_Comm_get_parent, parent, ierror);
+}
+
+void pmpi_comm_get_parent_(MPI_Fint *parent, MPI_Fint *ierror)
+{
+    body_Comm_get_parent(PMPI_Comm_get_parent, parent, ierror);
+}
+
+void mpi_comm_get_parent_(MPI_Fint *parent, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_comm_get_parent_);
+
 /* Routine MPI_COMM_JOIN */
 FERRUM_BODY void body_Comm_join(__typeof__(MPI_Comm_join) *call, const MPI_Fint *fd, MPI_Fint *intercomm,
     MPI_Fint *ierror)
@@ -161,6 +183,101 @@ void pmpi_comm_join_(const MPI_Fint *fd, MPI_Fint *intercomm, MPI_Fint *ierror)
 }
 
 void mpi_comm_join_(const MPI_Fint *fd, MPI_Fint *intercomm, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_comm_join_);
+
+/* Routine MPI_COMM_SPAWN */
+FERRUM_BODY void body_Comm_spawn(__typeof__(MPI_Comm_spawn) *call, const char *command, const char *argv,
+    const MPI_Fint *maxprocs, const MPI_Fint *info, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *intercomm,
+    MPI_Fint *array_of_errcodes, MPI_Fint *ierror, size_t command_length, size_t argv_length)
+{
+    char few_command[FERRUM_FEW_CHARACTERS];
+    char *c_command = ferrum_text(command, command_length, 0, few_command);
+    char **c_argv;
+    int made_argv = ferrum_texts(ferrum_is_root(ferrum_comm(*comm), *root) ? argv : ferrum_argv_null_, argv_length, -1, &c_argv);
+    MPI_Comm c_intercomm = 0;
+    int error = MPI_ERR_NO_MEM;
+    if (c_command && made_argv) {
+        error = call(c_command, c_argv, *maxprocs, ferrum_info(*info), *root, ferrum_comm(*comm), &c_intercomm,
+            ferrum_error_codes(array_of_errcodes));
+        ferrum_set_comm(intercomm, c_intercomm);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_command, few_command);
+    free(c_argv);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_comm_spawn_(const char *command, const char *argv, const MPI_Fint *maxprocs, const MPI_Fint *info,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
+    size_t command_length, size_t argv_length)
+{
+    body_Comm_spawn(MPI_Comm_spawn, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror,
+        command_length, argv_length);
+}
+
+void pmpi_comm_spawn_(const char *command, const char *argv, const MPI_Fint *maxprocs, const MPI_Fint *info,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
+    size_t command_length, size_t argv_length)
+{
+    body_Comm_spawn(PMPI_Comm_spawn, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror,
+        command_length, argv_length);
+}
+
+void mpi_comm_spawn_(const char *command, const char *argv, const MPI_Fint *maxprocs, const MPI_Fint *info,
+    const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
+    size_t command_length, size_t argv_length) FERRUM_WEAK(ferrum_mpi_comm_spawn_);
+
+/* Routine MPI_COMM_SPAWN_MULTIPLE */
+FERRUM_BODY void body_Comm_spawn_multiple(__typeof__(MPI_Comm_spawn_multiple) *call, const MPI_Fint *count,
+    const char *array_of_commands, const char *array_of_argv, const MPI_Fint *array_of_maxprocs,
+    const MPI_Fint *array_of_info, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *intercomm,
+    MPI_Fint *array_of_errcodes, MPI_Fint *ierror, size_t array_of_commands_length, size_t array_of_argv_length)
+{
+    char **c_array_of_commands;
+    int made_array_of_commands = ferrum_texts(ferrum_is_root(ferrum_comm(*comm), *root) ? array_of_commands : ferrum_argv_null_, array_of_commands_length, *count, &c_array_of_commands);
+    char ***c_array_of_argv;
+    int made_array_of_argv = ferrum_text_lists(ferrum_is_root(ferrum_comm(*comm), *root) ? array_of_argv : ferrum_argvs_null_, array_of_argv_length, *count, &c_array_of_argv);
+    MPI_Info few_array_of_info[FERRUM_FEW];
+    MPI_Info *c_array_of_info = ferrum_info_list(array_of_info, ferrum_is_root(ferrum_comm(*comm), *root) ? *count : 0, few_array_of_info);
+    MPI_Comm c_intercomm = 0;
+    int error = MPI_ERR_NO_MEM;
+    if (made_array_of_commands && made_array_of_argv && c_array_of_info) {
+        error = call(*count, c_array_of_commands, c_array_of_argv, array_of_maxprocs, c_array_of_info, *root,
+            ferrum_comm(*comm), &c_intercomm, ferrum_error_codes(array_of_errcodes));
+        ferrum_set_comm(intercomm, c_intercomm);
+    } else {
+        ferrum_no_memory();
+    }
+    free(c_array_of_commands);
+    free(c_array_of_argv);
+    ferrum_release(c_array_of_info, few_array_of_info);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_comm_spawn_multiple_(const MPI_Fint *count, const char *array_of_commands, const char *array_of_argv,
+    const MPI_Fint *array_of_maxprocs, const MPI_Fint *array_of_info, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror, size_t array_of_commands_length,
+    size_t array_of_argv_length)
+{
+    body_Comm_spawn_multiple(MPI_Comm_spawn_multiple, count, array_of_commands, array_of_argv, array_of_maxprocs,
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror, array_of_commands_length,
+        array_of_argv_length);
+}
+
+void pmpi_comm_spawn_multiple_(const MPI_Fint *count, const char *array_of_commands, const char *array_of_argv,
+    const MPI_Fint *array_of_maxprocs, const MPI_Fint *array_of_info, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror, size_t array_of_commands_length,
+    size_t array_of_argv_length)
+{
+    body_Comm_spawn_multiple(PMPI_Comm_spawn_multiple, count, array_of_commands, array_of_argv, array_of_maxprocs,
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror, array_of_commands_length,
+        array_of_argv_length);
+}
+
+void mpi_comm_spawn_multiple_(const MPI_Fint *count, const char *array_of_commands, const char *array_of_argv,
+    const MPI_Fint *array_of_maxprocs, const MPI_Fint *array_of_info, const MPI_Fint *root, const MPI_Fint *comm,
+    MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror, size_t array_of_commands_length,
+    size_t array_of_argv_length) FERRUM_WEAK(ferrum_mpi_comm_spawn_multiple_);
 
 /* Routine MPI_FINALIZE */
 FERRUM_BODY void body_Finalize(__typeof__(MPI_Finalize) *call, MPI_Fint *ierror)
@@ -272,6 +389,41 @@ void pmpi_is_thread_main_(MPI_Fint *flag, MPI_Fint *ierror)
 
 void mpi_is_thread_main_(MPI_Fint *flag, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_is_thread_main_);
 
+/* Routine MPI_LOOKUP_NAME */
+FERRUM_BODY void body_Lookup_name(__typeof__(MPI_Lookup_name) *call, const char *service_name, const MPI_Fint *info,
+    char *port_name, MPI_Fint *ierror, size_t service_name_length, size_t port_name_length)
+{
+    char few_service_name[FERRUM_FEW_CHARACTERS];
+    char *c_service_name = ferrum_text(service_name, service_name_length, 0, few_service_name);
+    char c_port_name[MPI_MAX_PORT_NAME];
+    int error = MPI_ERR_NO_MEM;
+    if (c_service_name) {
+        c_port_name[0] = 0;
+        error = call(c_service_name, ferrum_info(*info), c_port_name);
+        if (error == MPI_SUCCESS)
+            ferrum_pad(port_name, port_name_length, c_port_name);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_service_name, few_service_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_lookup_name_(const char *service_name, const MPI_Fint *info, char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Lookup_name(MPI_Lookup_name, service_name, info, port_name, ierror, service_name_length, port_name_length);
+}
+
+void pmpi_lookup_name_(const char *service_name, const MPI_Fint *info, char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Lookup_name(PMPI_Lookup_name, service_name, info, port_name, ierror, service_name_length, port_name_length);
+}
+
+void mpi_lookup_name_(const char *service_name, const MPI_Fint *info, char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length) FERRUM_WEAK(ferrum_mpi_lookup_name_);
+
 /* Routine MPI_OPEN_PORT */
 FERRUM_BODY void body_Open_port(__typeof__(MPI_Open_port) *call, const MPI_Fint *info, char *port_name,
     MPI_Fint *ierror, size_t port_name_length)
@@ -297,6 +449,41 @@ void pmpi_open_port_(const MPI_Fint *info, char *port_name, MPI_Fint *ierror, si
 
 void mpi_open_port_(const MPI_Fint *info, char *port_name, MPI_Fint *ierror,
     size_t port_name_length) FERRUM_WEAK(ferrum_mpi_open_port_);
+
+/* Routine MPI_PUBLISH_NAME */
+FERRUM_BODY void body_Publish_name(__typeof__(MPI_Publish_name) *call, const char *service_name, const MPI_Fint *info,
+    const char *port_name, MPI_Fint *ierror, size_t service_name_length, size_t port_name_length)
+{
+    char few_service_name[FERRUM_FEW_CHARACTERS];
+    char *c_service_name = ferrum_text(service_name, service_name_length, 0, few_service_name);
+    char few_port_name[FERRUM_FEW_CHARACTERS];
+    char *c_port_name = ferrum_text(port_name, port_name_length, 0, few_port_name);
+    int error = MPI_ERR_NO_MEM;
+    if (c_service_name && c_port_name) {
+        error = call(c_service_name, ferrum_info(*info), c_port_name);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_service_name, few_service_name);
+    ferrum_release(c_port_name, few_port_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_publish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Publish_name(MPI_Publish_name, service_name, info, port_name, ierror, service_name_length, port_name_length);
+}
+
+void pmpi_publish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Publish_name(PMPI_Publish_name, service_name, info, port_name, ierror, service_name_length,
+        port_name_length);
+}
+
+void mpi_publish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length) FERRUM_WEAK(ferrum_mpi_publish_name_);
 
 /* Routine MPI_QUERY_THREAD */
 FERRUM_BODY void body_Query_thread(__typeof__(MPI_Query_thread) *call, MPI_Fint *provided, MPI_Fint *ierror)
@@ -479,3 +666,40 @@ void pmpi_session_init_(const MPI_Fint *info, const MPI_Fint *errhandler, MPI_Fi
 
 void mpi_session_init_(const MPI_Fint *info, const MPI_Fint *errhandler, MPI_Fint *session,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_session_init_);
+
+/* Routine MPI_UNPUBLISH_NAME */
+FERRUM_BODY void body_Unpublish_name(__typeof__(MPI_Unpublish_name) *call, const char *service_name,
+    const MPI_Fint *info, const char *port_name, MPI_Fint *ierror, size_t service_name_length,
+    size_t port_name_length)
+{
+    char few_service_name[FERRUM_FEW_CHARACTERS];
+    char *c_service_name = ferrum_text(service_name, service_name_length, 0, few_service_name);
+    char few_port_name[FERRUM_FEW_CHARACTERS];
+    char *c_port_name = ferrum_text(port_name, port_name_length, 0, few_port_name);
+    int error = MPI_ERR_NO_MEM;
+    if (c_service_name && c_port_name) {
+        error = call(c_service_name, ferrum_info(*info), c_port_name);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_service_name, few_service_name);
+    ferrum_release(c_port_name, few_port_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_unpublish_name_(const char *service_name, const MPI_Fint *info, const char *port_name,
+    MPI_Fint *ierror, size_t service_name_length, size_t port_name_length)
+{
+    body_Unpublish_name(MPI_Unpublish_name, service_name, info, port_name, ierror, service_name_length,
+        port_name_length);
+}
+
+void pmpi_unpublish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Unpublish_name(PMPI_Unpublish_name, service_name, info, port_name, ierror, service_name_length,
+        port_name_length);
+}
+
+void mpi_unpublish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length) FERRUM_WEAK(ferrum_mpi_unpublish_name_);

@@ -2123,6 +2123,22 @@ MODULE mpi_f08
     END SUBROUTINE PMPI_Comm_get_name_f08
   END INTERFACE PMPI_Comm_get_name
 
+  INTERFACE MPI_Comm_get_parent
+    SUBROUTINE MPI_Comm_get_parent_f08(parent, ierror)
+      IMPORT
+      TYPE(MPI_Comm), INTENT(OUT) :: parent
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Comm_get_parent_f08
+  END INTERFACE MPI_Comm_get_parent
+
+  INTERFACE PMPI_Comm_get_parent
+    SUBROUTINE PMPI_Comm_get_parent_f08(parent, ierror)
+      IMPORT
+      TYPE(MPI_Comm), INTENT(OUT) :: parent
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Comm_get_parent_f08
+  END INTERFACE PMPI_Comm_get_parent
+
   INTERFACE MPI_Comm_group
     SUBROUTINE MPI_Comm_group_f08(comm, group, ierror)
       IMPORT
@@ -2364,6 +2380,72 @@ MODULE mpi_f08
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Comm_size_f08
   END INTERFACE PMPI_Comm_size
+
+  INTERFACE MPI_Comm_spawn
+    SUBROUTINE MPI_Comm_spawn_f08(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: command
+      CHARACTER(LEN=*), INTENT(IN) :: argv(*)
+      INTEGER, INTENT(IN) :: maxprocs
+      TYPE(MPI_Info), INTENT(IN) :: info
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Comm_spawn_f08
+  END INTERFACE MPI_Comm_spawn
+
+  INTERFACE PMPI_Comm_spawn
+    SUBROUTINE PMPI_Comm_spawn_f08(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: command
+      CHARACTER(LEN=*), INTENT(IN) :: argv(*)
+      INTEGER, INTENT(IN) :: maxprocs
+      TYPE(MPI_Info), INTENT(IN) :: info
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Comm_spawn_f08
+  END INTERFACE PMPI_Comm_spawn
+
+  INTERFACE MPI_Comm_spawn_multiple
+    SUBROUTINE MPI_Comm_spawn_multiple_f08(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+      IMPORT
+      INTEGER, INTENT(IN) :: count
+      CHARACTER(LEN=*), INTENT(IN) :: array_of_commands(*)
+      CHARACTER(LEN=*), INTENT(IN) :: array_of_argv(count,*)
+      INTEGER, INTENT(IN) :: array_of_maxprocs(count)
+      TYPE(MPI_Info), INTENT(IN) :: array_of_info(count)
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Comm_spawn_multiple_f08
+  END INTERFACE MPI_Comm_spawn_multiple
+
+  INTERFACE PMPI_Comm_spawn_multiple
+    SUBROUTINE PMPI_Comm_spawn_multiple_f08(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+      IMPORT
+      INTEGER, INTENT(IN) :: count
+      CHARACTER(LEN=*), INTENT(IN) :: array_of_commands(*)
+      CHARACTER(LEN=*), INTENT(IN) :: array_of_argv(count,*)
+      INTEGER, INTENT(IN) :: array_of_maxprocs(count)
+      TYPE(MPI_Info), INTENT(IN) :: array_of_info(count)
+      INTEGER, INTENT(IN) :: root
+      TYPE(MPI_Comm), INTENT(IN) :: comm
+      TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+      INTEGER :: array_of_errcodes(*)
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Comm_spawn_multiple_f08
+  END INTERFACE PMPI_Comm_spawn_multiple
 
   INTERFACE MPI_Comm_split
     SUBROUTINE MPI_Comm_split_f08(comm, color, key, newcomm, ierror)
@@ -7795,6 +7877,26 @@ MODULE mpi_f08
     END SUBROUTINE PMPI_Issend_c_f08ts
   END INTERFACE PMPI_Issend
 
+  INTERFACE MPI_Lookup_name
+    SUBROUTINE MPI_Lookup_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Lookup_name_f08
+  END INTERFACE MPI_Lookup_name
+
+  INTERFACE PMPI_Lookup_name
+    SUBROUTINE PMPI_Lookup_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Lookup_name_f08
+  END INTERFACE PMPI_Lookup_name
+
   INTERFACE MPI_Mprobe
     SUBROUTINE MPI_Mprobe_f08(source, tag, comm, message, status, ierror)
       IMPORT
@@ -8920,6 +9022,26 @@ MODULE mpi_f08
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Psend_init_f08ts
   END INTERFACE PMPI_Psend_init
+
+  INTERFACE MPI_Publish_name
+    SUBROUTINE MPI_Publish_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Publish_name_f08
+  END INTERFACE MPI_Publish_name
+
+  INTERFACE PMPI_Publish_name
+    SUBROUTINE PMPI_Publish_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Publish_name_f08
+  END INTERFACE PMPI_Publish_name
 
   INTERFACE MPI_Put
     SUBROUTINE MPI_Put_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
@@ -12486,6 +12608,26 @@ MODULE mpi_f08
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Unpack_external_c_f08ts
   END INTERFACE PMPI_Unpack_external
+
+  INTERFACE MPI_Unpublish_name
+    SUBROUTINE MPI_Unpublish_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Unpublish_name_f08
+  END INTERFACE MPI_Unpublish_name
+
+  INTERFACE PMPI_Unpublish_name
+    SUBROUTINE PMPI_Unpublish_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Unpublish_name_f08
+  END INTERFACE PMPI_Unpublish_name
 
   INTERFACE MPI_Wait
     SUBROUTINE MPI_Wait_f08(request, status, ierror)

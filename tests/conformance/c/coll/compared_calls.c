@@ -135,12 +135,55 @@ static void between_groups(void)
     comm = world;
 }
 
+/* Of several processes one makes a call in another form than the others, also as the first of a communicator. */
+static void forms(int first)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm whole = comm;
+    int code;
+    for (int which = 0; which < 5; which++) {
+        if (first)
+            ok(MPI_Comm_dup(whole, &comm));
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        switch (which) {
+        case 0:
+            code = odd ? waited(MPI_Ibarrier(comm, &request), &request) : MPI_Barrier(comm);
+            break;
+        case 1:
+            code = !odd ? waited(MPI_Iallreduce(data, result, 1, MPI_INT, MPI_SUM, comm, &request), &request)
+                        : MPI_Allreduce(data, result, 1, MPI_INT, MPI_SUM, comm);
+            break;
+        case 2:
+            code = odd ? waited(MPI_Ibcast(data, 9, MPI_INT, 0, comm, &request), &request)
+                       : MPI_Bcast(data, 9, MPI_INT, 0, comm);
+            break;
+        case 3:
+            code = odd ? waited(MPI_Ialltoallv(data, counts, at, MPI_INT, result, counts, at, MPI_INT, comm, &request),
+                                &request)
+                       : MPI_Alltoallv(data, counts, at, MPI_INT, result, counts, at, MPI_INT, comm);
+            break;
+        default:
+            code = odd ? MPI_Barrier_init(comm, MPI_INFO_NULL, &request)
+                       : MPI_Allgather(data, 1, MPI_INT, result, 1, MPI_INT, comm);
+        }
+        all_fail(code);
+        if (first)
+            ok(MPI_Comm_free(&comm));
+        comm = whole;
+    }
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     comm = MPI_COMM_WORLD;
     odd = rank == size - 1;
+    clear(1);
+    if (size > 1) {
+        forms(1);
+        forms(0);
+    }
     not_blocking();
     blocks();
     neighbours();

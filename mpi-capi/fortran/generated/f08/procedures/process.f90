@@ -120,6 +120,26 @@ SUBROUTINE PMPI_Comm_disconnect_f08(comm, ierror)
   CALL PMPI_COMM_DISCONNECT(comm, ierror)
 END SUBROUTINE PMPI_Comm_disconnect_f08
 
+! Procedure MPI_Comm_get_parent_f08
+SUBROUTINE MPI_Comm_get_parent_f08(parent, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Comm), INTENT(OUT) :: parent
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_COMM_GET_PARENT
+  CALL FERRUM_MPI_COMM_GET_PARENT(parent, ierror)
+END SUBROUTINE MPI_Comm_get_parent_f08
+
+! Procedure PMPI_Comm_get_parent_f08
+SUBROUTINE PMPI_Comm_get_parent_f08(parent, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  TYPE(MPI_Comm), INTENT(OUT) :: parent
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_COMM_GET_PARENT
+  CALL PMPI_COMM_GET_PARENT(parent, ierror)
+END SUBROUTINE PMPI_Comm_get_parent_f08
+
 ! Procedure MPI_Comm_join_f08
 SUBROUTINE MPI_Comm_join_f08(fd, intercomm, ierror)
   USE ferrum_mpi_types
@@ -141,6 +161,84 @@ SUBROUTINE PMPI_Comm_join_f08(fd, intercomm, ierror)
   EXTERNAL :: PMPI_COMM_JOIN
   CALL PMPI_COMM_JOIN(fd, intercomm, ierror)
 END SUBROUTINE PMPI_Comm_join_f08
+
+! Procedure MPI_Comm_spawn_f08
+SUBROUTINE MPI_Comm_spawn_f08(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: command
+  CHARACTER(LEN=*), INTENT(IN) :: argv(*)
+  INTEGER, INTENT(IN) :: maxprocs
+  TYPE(MPI_Info), INTENT(IN) :: info
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+  INTEGER :: array_of_errcodes(*)
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_COMM_SPAWN
+  CALL FERRUM_MPI_COMM_SPAWN(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+END SUBROUTINE MPI_Comm_spawn_f08
+
+! Procedure PMPI_Comm_spawn_f08
+SUBROUTINE PMPI_Comm_spawn_f08(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: command
+  CHARACTER(LEN=*), INTENT(IN) :: argv(*)
+  INTEGER, INTENT(IN) :: maxprocs
+  TYPE(MPI_Info), INTENT(IN) :: info
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+  INTEGER :: array_of_errcodes(*)
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_COMM_SPAWN
+  CALL PMPI_COMM_SPAWN(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, &
+        ierror)
+END SUBROUTINE PMPI_Comm_spawn_f08
+
+! Procedure MPI_Comm_spawn_multiple_f08
+SUBROUTINE MPI_Comm_spawn_multiple_f08(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: count
+  CHARACTER(LEN=*), INTENT(IN) :: array_of_commands(*)
+  CHARACTER(LEN=*), INTENT(IN) :: array_of_argv(count,*)
+  INTEGER, INTENT(IN) :: array_of_maxprocs(count)
+  TYPE(MPI_Info), INTENT(IN) :: array_of_info(count)
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+  INTEGER :: array_of_errcodes(*)
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_COMM_SPAWN_MULTIPLE
+  CALL FERRUM_MPI_COMM_SPAWN_MULTIPLE(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+END SUBROUTINE MPI_Comm_spawn_multiple_f08
+
+! Procedure PMPI_Comm_spawn_multiple_f08
+SUBROUTINE PMPI_Comm_spawn_multiple_f08(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  INTEGER, INTENT(IN) :: count
+  CHARACTER(LEN=*), INTENT(IN) :: array_of_commands(*)
+  CHARACTER(LEN=*), INTENT(IN) :: array_of_argv(count,*)
+  INTEGER, INTENT(IN) :: array_of_maxprocs(count)
+  TYPE(MPI_Info), INTENT(IN) :: array_of_info(count)
+  INTEGER, INTENT(IN) :: root
+  TYPE(MPI_Comm), INTENT(IN) :: comm
+  TYPE(MPI_Comm), INTENT(OUT) :: intercomm
+  INTEGER :: array_of_errcodes(*)
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_COMM_SPAWN_MULTIPLE
+  CALL PMPI_COMM_SPAWN_MULTIPLE(count, array_of_commands, array_of_argv, array_of_maxprocs, &
+        array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+END SUBROUTINE PMPI_Comm_spawn_multiple_f08
 
 ! Procedure MPI_Finalize_f08
 SUBROUTINE MPI_Finalize_f08(ierror)
@@ -260,6 +358,30 @@ SUBROUTINE PMPI_Is_thread_main_f08(flag, ierror)
   CALL PMPI_IS_THREAD_MAIN(flag, ierror)
 END SUBROUTINE PMPI_Is_thread_main_f08
 
+! Procedure MPI_Lookup_name_f08
+SUBROUTINE MPI_Lookup_name_f08(service_name, info, port_name, ierror)
+  USE mpi_f08_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_LOOKUP_NAME
+  CALL FERRUM_MPI_LOOKUP_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE MPI_Lookup_name_f08
+
+! Procedure PMPI_Lookup_name_f08
+SUBROUTINE PMPI_Lookup_name_f08(service_name, info, port_name, ierror)
+  USE mpi_f08_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_LOOKUP_NAME
+  CALL PMPI_LOOKUP_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE PMPI_Lookup_name_f08
+
 ! Procedure MPI_Open_port_f08
 SUBROUTINE MPI_Open_port_f08(info, port_name, ierror)
   USE mpi_f08_types
@@ -281,6 +403,30 @@ SUBROUTINE PMPI_Open_port_f08(info, port_name, ierror)
   EXTERNAL :: PMPI_OPEN_PORT
   CALL PMPI_OPEN_PORT(info, port_name, ierror)
 END SUBROUTINE PMPI_Open_port_f08
+
+! Procedure MPI_Publish_name_f08
+SUBROUTINE MPI_Publish_name_f08(service_name, info, port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_PUBLISH_NAME
+  CALL FERRUM_MPI_PUBLISH_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE MPI_Publish_name_f08
+
+! Procedure PMPI_Publish_name_f08
+SUBROUTINE PMPI_Publish_name_f08(service_name, info, port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_PUBLISH_NAME
+  CALL PMPI_PUBLISH_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE PMPI_Publish_name_f08
 
 ! Procedure MPI_Query_thread_f08
 SUBROUTINE MPI_Query_thread_f08(provided, ierror)
@@ -443,3 +589,27 @@ SUBROUTINE PMPI_Session_init_f08(info, errhandler, session, ierror)
   EXTERNAL :: PMPI_SESSION_INIT
   CALL PMPI_SESSION_INIT(info, errhandler, session, ierror)
 END SUBROUTINE PMPI_Session_init_f08
+
+! Procedure MPI_Unpublish_name_f08
+SUBROUTINE MPI_Unpublish_name_f08(service_name, info, port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_UNPUBLISH_NAME
+  CALL FERRUM_MPI_UNPUBLISH_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE MPI_Unpublish_name_f08
+
+! Procedure PMPI_Unpublish_name_f08
+SUBROUTINE PMPI_Unpublish_name_f08(service_name, info, port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_UNPUBLISH_NAME
+  CALL PMPI_UNPUBLISH_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE PMPI_Unpublish_name_f08
