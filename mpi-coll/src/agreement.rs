@@ -363,7 +363,7 @@ impl Collectives {
         guard: Guard<'a>,
         terms: impl FnOnce() -> Terms,
     ) -> Result<Guard<'a>> {
-        if !self.settings.check.get() {
+        if !self.settings_of(comm).check.get() {
             return Ok(guard);
         }
         drop(guard);
@@ -374,7 +374,7 @@ impl Collectives {
     /// Compares operation and form, if `coll_check` is set, before a call on an intracommunicator that waits for the other
     /// processes outside of its steps. Errors: as [`Collectives::agree`].
     pub(crate) fn agree_on_form(&self, comm: &Comm, which: CollOp, form: Form) -> Result<()> {
-        match self.settings.check.get() && comm.remote().is_none() {
+        match self.settings_of(comm).check.get() && comm.remote().is_none() {
             true => self.compare(comm, &Agreement::of_terms(comm, Terms::new(which, 0).form(form))),
             false => Ok(()),
         }

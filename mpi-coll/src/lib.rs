@@ -104,6 +104,8 @@ pub struct Collectives {
     instruments: &'static CollInstruments,
     chosen: Chosen,
     settings: &'static CollSettings,
+    /// The initial values, for communicators of several jobs: those are not started with the same settings.
+    between_jobs: &'static CollSettings,
     events: &'static CollEvents,
     under_way: Arc<UnderWay>,
     schedules: Arc<Schedules>,
@@ -141,7 +143,8 @@ impl Collectives {
         let schedules = Arc::new(Schedules::new(engine.process_lock()));
         engine.serve_collectives(schedules.clone());
         let under_way = Arc::default();
-        Collectives { engine, instruments, chosen, settings, events, under_way, schedules, crowded }
+        let between_jobs = CollSettings::new();
+        Collectives { engine, instruments, chosen, settings, between_jobs, events, under_way, schedules, crowded }
     }
 
     /// Performance variables of the collectives.
@@ -197,9 +200,22 @@ impl Collectives {
 
     #[inline(always)]
     fn plan(&self, comm: &Comm, which: CollOp) -> Plan {
-        let longest = comm.channels().map_or(0, |channels| channels.blocking.longest());
-        // Jobs that were connected may differ in what they found; their processes have to choose alike.
-        let crowded = self.crowded || comm.context() >= SHARED_IDS;
-        Plan::new(which, comm.size(), crowded, self.settings, longest as u64)
+        match comm.channels() {
+            Some(channels) => {
+                let longest = channels.blocking.longest() as u64;
+                Plan::new(which, comm.size(), self.crowded, self.settings, longest)
+            }
+            None => {
+                // Jobs may also differ in whether they have more processes than cores.
+                let crowded = self.crowded || comm.context() >= SHARED_IDS;
+                Plan::new(which, comm.size(), crowded, self.settings_of(comm), 0)
+            }
+        }
+    }
+
+    /// The settings of the calls on a communicator, the same in all of its processes.
+    #[inline(always)]
+    fn settings_of(&self, comm: &Comm) -> &'static CollSettings {
+        if comm.context() >= SHARED_IDS { self.between_jobs } else { self.settings }
     }
 }

@@ -80,7 +80,7 @@ impl Collectives {
         let line = line.filter(|_| plan.shared());
         let datatype = reduction.map(|what| what.datatype);
         let mut record = Record { steps: Vec::new(), memory, datatype };
-        if self.settings.check.get() {
+        if self.settings_of(comm).check.get() {
             Agreement::of(&shape, terms(&shape, form, reduction, matching)).steps(&mut record)?;
         }
         shape.steps(&mut record)?;
