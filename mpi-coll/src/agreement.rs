@@ -271,7 +271,8 @@ fn same_in_group(group: &[Terms], first: usize, among: Among) -> Result<()> {
 fn apart((one, known): (usize, &Terms), (two, terms): (usize, &Terms), among: Among) -> Error {
     let (first, second) = (process(one, among), process(two, among));
     let (one, two) = (known.description(), terms.description());
-    Error::new(MPI_ERR_OTHER, format!("{first} of the communicator calls {one}, but {second} calls {two}")).hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
+    Error::new(MPI_ERR_OTHER, format!("{first} of the communicator calls {one}, but {second} calls {two}"))
+        .hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
 }
 
 fn not_terms(process: &str) -> Error {
@@ -316,12 +317,7 @@ fn report_finding(words: &[u64], among: Among) -> Result<()> {
 }
 
 /// The terms of a call with this shape, which match if these bytes do.
-pub(crate) fn terms(
-    shape: &Shape<'_>,
-    form: Form,
-    reduction: Option<&crate::Reduction<'_>>,
-    matching: u64,
-) -> Terms {
+pub(crate) fn terms(shape: &Shape<'_>, form: Form, reduction: Option<&crate::Reduction<'_>>, matching: u64) -> Terms {
     let which = shape.which;
     let terms = match shape.inter {
         false => Terms::new(which, matching),

@@ -95,7 +95,8 @@ impl Collectives {
         let team = Team { rank: comm.rank, size: comm.size() };
         let contribution = combining.map_or((0, 0), |what| (what.bytes(), what.plain_bytes()));
         let amounts = Amounts::of(which, team.size, (send.bytes_if_present(), recv.bytes_if_present()), contribution);
-        let plan = plan.with_elements(combining.map_or(0, |what| what.size)).with_bytes(which, amounts.plan, self.settings);
+        let plan =
+            plan.with_elements(combining.map_or(0, |what| what.size)).with_bytes(which, amounts.plan, self.settings);
         let shape = Shape {
             which,
             team,

@@ -30,7 +30,8 @@ fn contribution(rank: &Rank, numbers: u64, turn: u64) -> Vec<f64> {
 
 /// A factor that permutes the ranks.
 fn permuting(size: u64, turn: u64) -> u64 {
-    let coprime = |factor: &u64| (2..=size).all(|divisor| !size.is_multiple_of(divisor) || !factor.is_multiple_of(divisor));
+    let coprime =
+        |factor: &u64| (2..=size).all(|divisor| !size.is_multiple_of(divisor) || !factor.is_multiple_of(divisor));
     (1 + turn..).find(coprime).expect("one of size numbers in a row")
 }
 

@@ -91,11 +91,7 @@ impl Collectives {
     }
 
     /// The places of all processes, of which this one has these.
-    fn exchange_places<const N: usize>(
-        &self,
-        comm: &Comm,
-        own: [Option<Place>; N],
-    ) -> Result<[Vec<Option<Place>>; N]> {
+    fn exchange_places<const N: usize>(&self, comm: &Comm, own: [Option<Place>; N]) -> Result<[Vec<Option<Place>>; N]> {
         let mut words = [[0; 2]; MOST_PLACES];
         for (words, place) in words.iter_mut().zip(own) {
             *words = place.map_or([0; 2], Place::to_words);

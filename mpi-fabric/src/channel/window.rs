@@ -125,7 +125,8 @@ impl Window {
             }
             self.oldest.store(oldest, Relaxed);
             if oldest == newest {
-                let area = if self.streams() { FAR_AREA.max(2 * need as usize).min(channel.area) } else { channel.area };
+                let area =
+                    if self.streams() { FAR_AREA.max(2 * need as usize).min(channel.area) } else { channel.area };
                 if area != self.area.load(Relaxed) {
                     self.area.store(area, Relaxed);
                     self.next.store(0, Relaxed);

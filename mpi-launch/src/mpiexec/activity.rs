@@ -150,7 +150,8 @@ mod tests {
         let text = report(&job, &[own, own, own, own, None]);
         let lines: Vec<_> = text.lines().collect();
         assert!(
-            lines[1].starts_with("  ranks 0, 2-3: inside MPI_Allreduce with count 4, call number 1; the processes are "),
+            lines[1]
+                .starts_with("  ranks 0, 2-3: inside MPI_Allreduce with count 4, call number 1; the processes are "),
             "{text}"
         );
         assert!(lines[2].starts_with("  rank 1: inside MPI_Recv from rank 3 with tag 7, call number 1"), "{text}");
@@ -171,7 +172,10 @@ mod tests {
         job.recorder(1).refused(functions::MPI_BCAST);
         let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);
         assert!(text.contains("rank 0: has not called MPI_Init\n"), "{text}");
-        assert!(text.contains("rank 1: outside MPI, after MPI_Bcast with root 2 and count 1, call number 1\n"), "{text}");
+        assert!(
+            text.contains("rank 1: outside MPI, after MPI_Bcast with root 2 and count 1, call number 1\n"),
+            "{text}"
+        );
         assert!(text.ends_with("rank 2: has called MPI_Finalize"), "{text}");
         job.recorder(1).refused(functions::MPI_RECV);
         let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);
