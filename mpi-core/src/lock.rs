@@ -1,8 +1,8 @@
 //! The lock of a process, the cells that only its holder can access, and a short mutex for other state.
 //!
 //! All state that messages change is in [`Guarded`] cells of one [`ProcessLock`]. Taking the lock is one
-//! compare-and-swap; while the process has one thread ([`single_threaded`]) it is a load and a store. A thread that
-//! finds the lock held spins, then sleeps. The lock works at every thread level: a program that calls from more threads
+//! compare-and-swap; while the process has one thread ([`single_threaded`]) it is a load and a store. How threads wait
+//! for it is in `raw`. The lock works at every thread level: a program that calls from more threads
 //! than its level allows may wait, but cannot corrupt state. A thread that holds the lock and takes it again panics,
 //! because the wait would never end. A signal handler that interrupts a call of the library can cause this.
 //!
@@ -12,15 +12,16 @@
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::single_threaded;
 
+mod raw;
 mod thread_id;
 mod word;
 
+use raw::RawLock;
 use thread_id::this_thread;
-use word::{FREE, LockWord};
 
 /// The lock of one process, or of one rank that runs as a thread.
 #[derive(Debug)]
@@ -73,10 +74,18 @@ impl ProcessLock {
         Guard::of(self)
     }
 
+    /// As [`ProcessLock::lock`], for a thread that polls, or that was woken: it does not leave the lock to a burst of
+    /// another thread's calls.
+    #[inline]
+    pub fn lock_soon(&self) -> Guard<'_> {
+        self.raw.take_soon();
+        Guard::of(self)
+    }
+
     /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
-        self.raw.word.try_take(this_thread()).then(|| Guard::of(self))
+        self.raw.try_take().then(|| Guard::of(self))
     }
 
     /// Takes the lock for any thread, also one that does not belong to the program, such as a tool's.
@@ -87,102 +96,7 @@ impl ProcessLock {
         if !self.is_multiple() {
             return self.try_lock();
         }
-        if self.raw.word.is_held_by(this_thread()) { None } else { Some(self.lock()) }
-    }
-}
-
-/// A lock for which threads spin briefly and then sleep.
-#[derive(Debug)]
-struct RawLock {
-    word: LockWord,
-}
-
-impl RawLock {
-    const fn new() -> RawLock {
-        RawLock { word: LockWord { holder: AtomicU64::new(FREE), sleepers: AtomicU32::new(0) } }
-    }
-
-    #[inline]
-    fn take(&self) {
-        if !self.word.try_take(this_thread()) {
-            self.take_slow();
-        }
-    }
-
-    #[inline]
-    fn release(&self) {
-        if self.word.release() {
-            self.wake();
-        }
-    }
-
-    /// Waits for the holder.
-    #[cold]
-    fn take_slow(&self) {
-        let me = this_thread();
-        assert!(
-            !self.word.is_held_by(me),
-            "this thread called the library from within a call of the library (a signal handler or a callback that \
-             must not call it): waiting for that call would never end"
-        );
-        for _ in 0..100 {
-            std::hint::spin_loop();
-            if self.word.holder.load(Ordering::Relaxed) == FREE && self.word.try_take(me) {
-                return;
-            }
-        }
-        self.word.announce();
-        all_threads_fence();
-        while !self.word.try_take(me) {
-            self.sleep();
-        }
-        self.word.arrived();
-    }
-
-    fn sleep(&self) {
-        let holder = self.word.holder.load(Ordering::Relaxed);
-        if holder == FREE {
-            return;
-        }
-        // The sleep is bounded, because not every kernel has the fence.
-        let limit = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-        // SAFETY: the word outlives the call, and the kernel only compares it.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                self.futex(),
-                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                holder as u32,
-                &limit as *const libc::timespec,
-            );
-        }
-    }
-
-    #[cold]
-    fn wake(&self) {
-        // SAFETY: the kernel only compares the address and does not access its memory.
-        unsafe {
-            libc::syscall(libc::SYS_futex, self.futex(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
-        }
-    }
-
-    /// The low half of the word, which a futex compares: never 0 while the lock is held, as identities are odd.
-    fn futex(&self) -> *mut u32 {
-        self.word.holder.as_ptr().cast::<u32>().wrapping_add(usize::from(cfg!(target_endian = "big")))
-    }
-}
-
-/// Makes every running thread of the process execute a fence if the kernel supports that; otherwise only this thread
-/// does.
-fn all_threads_fence() {
-    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
-    const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
-    fence(Ordering::SeqCst);
-    // SAFETY: a system call without pointers.
-    let membarrier = |command: libc::c_int| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 };
-    // The kernel rejects the command until the process has registered.
-    if !membarrier(PRIVATE_EXPEDITED) && membarrier(REGISTER_PRIVATE_EXPEDITED) {
-        membarrier(PRIVATE_EXPEDITED);
+        if self.raw.is_held_by(this_thread()) { None } else { Some(self.lock()) }
     }
 }
 
@@ -206,6 +120,23 @@ impl<'a> Guard<'a> {
     #[inline(always)]
     fn of(lock: &'a ProcessLock) -> Guard<'a> {
         Guard { lock, one_thread: PhantomData }
+    }
+
+    /// Releases the lock, and lets a thread that waits for it take it before this thread does again. For threads that
+    /// have nothing urgent to do: others keep the lock for a burst of calls (`raw`).
+    #[inline]
+    pub fn give_way(self) {
+        let guard = std::mem::ManuallyDrop::new(self);
+        guard.lock.raw.give_way();
+    }
+
+    /// As [`Guard::unlocked`] with an empty body, if a thread waits for the lock; that thread takes it first.
+    #[inline]
+    pub fn let_others_in(&mut self) {
+        if self.lock.raw.is_awaited() {
+            self.lock.raw.give_way();
+            self.lock.raw.take();
+        }
     }
 
     /// The lock that this guard holds.

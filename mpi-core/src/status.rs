@@ -43,6 +43,14 @@ impl Status {
         }
     }
 
+    /// Sets the source, tag and length of a message; the rest stays as it is.
+    #[inline]
+    pub const fn set_message(&mut self, source: i32, tag: i32, bytes: u64) {
+        self.source = source;
+        self.tag = tag;
+        self.set_bytes(bytes);
+    }
+
     /// Number of bytes received.
     #[inline]
     pub const fn bytes(&self) -> u64 {

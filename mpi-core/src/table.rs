@@ -7,6 +7,7 @@
 //! around, the slot rests (is not reused) until 1,024 slots rest. So a Fortran handle of a freed object names another
 //! object at the earliest after half a million objects of its kind have been freed.
 //! Not here: predefined objects (stored by their owners), concurrency (tables are in [`crate::Guarded`] cells).
+#![allow(unsafe_code)] // stores a new object in an empty slot without reading the slot
 
 use std::collections::VecDeque;
 
@@ -61,20 +62,22 @@ impl<T> Table<T> {
     }
 
     /// Inserts an object and returns its handle.
-    #[inline]
+    #[inline(always)] // requests of short messages
     pub fn insert(&mut self, value: T) -> Result<Handle, TableFull> {
         self.insert_with(|_| value)
     }
 
     /// Inserts an object that is made from its own handle, and returns the handle.
-    #[inline]
+    #[inline(always)] // requests of short messages; the object is made in its slot
     pub fn insert_with(&mut self, make: impl FnOnce(Handle) -> T) -> Result<Handle, TableFull> {
         if self.free.is_empty() {
             self.grow()?;
         }
         let index = self.free.pop().expect("the table has just grown");
         let slot = &mut self.slots[index as usize];
-        slot.value = Some(make(slot.word));
+        let value = Some(make(slot.word));
+        // SAFETY: the place is valid for writes. A free slot has no value, so nothing is left without its drop.
+        unsafe { std::ptr::write(&mut slot.value, value) };
         Ok(slot.word)
     }
 
@@ -156,7 +159,6 @@ impl<T> Table<T> {
             return None;
         }
         let value = slot.value.take()?;
-        slot.word = following(handle);
         self.release(handle);
         Some(value)
     }
@@ -173,7 +175,6 @@ impl<T> Table<T> {
         }
         let value = slot.value?;
         slot.value = None;
-        slot.word = following(handle);
         self.release(handle);
         Some(value)
     }
@@ -188,22 +189,28 @@ impl<T> Table<T> {
         }
         let Some(taken) = take(slot.value.as_mut()?) else { return Some(None) };
         std::mem::forget(slot.value.take());
-        slot.word = following(handle);
         self.release(handle);
         Some(Some(taken))
     }
 
-    /// The slot of this handle, which is no longer live, may be reused.
+    /// The slot of this handle, whose object has been removed, gets the next generation and may be reused.
     #[inline(always)]
     fn release(&mut self, handle: Handle) {
-        let next = handle.generation() + 1;
-        if wraps(next) { self.rest(handle.index(), next) } else { self.free.push(handle.index()) }
+        let (index, next) = (handle.index(), Handle(handle.0.wrapping_add(NEXT_GENERATION)));
+        // After the last generation the low bits are 0 too.
+        if wraps(next.generation()) {
+            return self.rest(handle);
+        }
+        self.slots[index as usize].word = next;
+        self.free.push(index);
     }
 
     /// Lets a slot rest after the low bits of its generation have wrapped around; retires it for ever if all
     /// generations are used up.
     #[cold]
-    fn rest(&mut self, index: u32, next: u32) {
+    fn rest(&mut self, handle: Handle) {
+        let (index, next) = (handle.index(), handle.generation() + 1);
+        self.slots[index as usize].word = following(handle);
         if next > GENERATION_MASK {
             // The generation is now 0, which no handle has.
             self.retired += 1;
@@ -261,7 +268,6 @@ const fn wraps(generation: u32) -> bool {
 }
 
 /// The handle of the next object in the slot; its generation is 0, which no handle has, if all are used up.
-#[inline(always)]
 const fn following(handle: Handle) -> Handle {
     // Without the carry out of the last generation, which would change the kind.
     match handle.generation() {

@@ -40,17 +40,16 @@ fn a_reader_gets_the_fact_of_its_own_handle_or_none() {
     });
 }
 
-/// As `RawLock::take_slow`, without spinning. A wait that no thread ends is a deadlock, which loom reports.
+/// As `RawLock::take_asleep`, without spinning. A wait that no thread ends is a deadlock, which loom reports.
 fn lock(word: &word::LockWord, me: u64, bell: &loom::sync::Notify) {
-    if word.try_take(me) {
-        return;
-    }
-    word.announce();
-    sync::fence(sync::Ordering::SeqCst);
     while !word.try_take(me) {
+        word.wish(word::ASLEEP);
+        sync::fence(sync::Ordering::SeqCst);
+        if word.try_take(me) {
+            return;
+        }
         bell.wait();
     }
-    word.arrived();
 }
 
 #[test]
@@ -58,7 +57,7 @@ fn no_thread_sleeps_for_a_free_lock_and_two_never_hold_it() {
     loom::model(|| {
         let word = loom::sync::Arc::new(word::LockWord {
             holder: sync::AtomicU64::new(word::FREE),
-            sleepers: sync::AtomicU32::new(0),
+            wishes: sync::AtomicU32::new(0),
         });
         let bell = loom::sync::Arc::new(loom::sync::Notify::new());
         let inside = loom::sync::Arc::new(loom::cell::UnsafeCell::new(0));
@@ -71,7 +70,7 @@ fn no_thread_sleeps_for_a_free_lock_and_two_never_hold_it() {
                     assert!(word.is_held_by(me) && !word.is_held_by(me ^ 2));
                     // Loom reports two threads that are here at the same time.
                     inside.with_mut(|_| {});
-                    if word.release() {
+                    if word.release() && word.take_wishes() & word::ASLEEP != 0 {
                         bell.notify();
                     }
                 })

@@ -47,16 +47,19 @@ const SUMMARY: i32 = 1;
 pub type StateName<'a> = &'a dyn Fn(&str, i32) -> Option<&'static str>;
 
 impl StatisticsSettings {
-    /// Writes the table if the setting requests it.
+    /// Writes the table if the setting requests it. `suffix` is appended to the name of the file.
     /// # Errors
     /// A sentence: the file cannot be written; then the table is on standard error.
-    pub fn write(&self, job: &Job, state_name: StateName<'_>) -> Result<(), String> {
+    pub fn write(&self, job: &Job, state_name: StateName<'_>, suffix: &str) -> Result<(), String> {
         if self.at_end.get() == 0 {
             return Ok(());
         }
         let table = Table::read(job, self.at_end.get() == SUMMARY, state_name);
         let text = if self.format.get() == 1 { table.json() } else { table.text() };
-        let file = self.file.get();
+        let mut file = self.file.get().to_string();
+        if !file.is_empty() {
+            file += suffix;
+        }
         let failure = if file.is_empty() { None } else { std::fs::write(&file, &text).err() };
         if file.is_empty() || failure.is_some() {
             // Standard error may be closed; then there is no place for the failure.
@@ -191,10 +194,10 @@ mod tests {
             "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":2,\"without_mpi\":[0,1],\"without_finalize\":[]}\n";
         assert_eq!(Table::read(&job, false, &name_of).json(), json);
         let settings = StatisticsSettings::new();
-        settings.write(&job, &name_of).expect("off");
+        settings.write(&job, &name_of, "").expect("off");
         settings.at_end.set(2);
         mpi_t::Cell::write(&settings.file, &mpi_t::Value::Text("/nonexistent/x".into())).expect("a text");
-        let error = settings.write(&job, &name_of).expect_err("no such folder");
+        let error = settings.write(&job, &name_of, "").expect_err("no such folder");
         assert!(error.starts_with("stats_file is \"/nonexistent/x\", but cannot be written: No such file"), "{error}");
     }
 }

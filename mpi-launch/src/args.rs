@@ -22,7 +22,7 @@ mod words;
 
 pub use error::ArgsError;
 pub use help::HELP;
-pub use parse::{ReadFile, options_of, parse};
+pub use parse::{ReadFile, options_of, parse, spawned};
 pub use soft::Soft;
 pub use types::{Bind, Command, ErrorFormat, Group, Input, Listing, Options, Run, Variable};
 pub use value::{TIME_LIMIT, time_limit};

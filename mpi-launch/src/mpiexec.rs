@@ -9,6 +9,7 @@
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
 //! - `tools`, `elf`: the tools in front of the library. `recordings`, `profile_table`, `trace_json`: `--profile` and
 //!   `--trace`.
+//! - `spawned`, `child_job`: jobs that ranks spawn, each with an `mpiexec` of its own.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
 //! - `ending`, `outcome`, `activity`: when the job ends, which rank failed first, and the sentence about it.
@@ -17,6 +18,7 @@
 
 mod activity;
 mod bind;
+mod child_job;
 mod cvar_values;
 mod describe;
 mod elf;
@@ -35,6 +37,7 @@ mod recordings;
 mod refusal;
 mod reporter;
 mod spawn;
+mod spawned;
 mod start;
 mod streams;
 mod supervise;
@@ -45,9 +48,11 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use mpi_fabric::{Job, JobOptions, host};
+use mpi_wireup::SERVE_SPAWN;
 
 use crate::args::{self, Command, Run};
 use crate::generated::CATALOG;
+use child_job::Parent;
 use cvar_values::CvarValues;
 use plan::Plan;
 use recordings::Recordings;
@@ -62,6 +67,11 @@ const TROUBLE: i32 = 1;
 /// Runs `mpiexec` with a command line (without its own name) and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     let words: Vec<OsString> = arguments.into_iter().collect();
+    if let [option, descriptor] = &*words
+        && option == SERVE_SPAWN
+    {
+        return child_job::serve(descriptor);
+    }
     match args::parse(words.iter().cloned(), &|file| std::fs::read(file)) {
         Ok(Command::Help) => print(args::HELP),
         Ok(Command::List(what, words)) => match describe::list(what, &words) {
@@ -79,7 +89,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
                 }
             }
             if values.faults.is_empty() {
-                return launch(&run, values, reporter)
+                return launch(&run, values, reporter, None)
                     .unwrap_or_else(|error| reporter.refuse(error.exit_code(), &error));
             }
             values.faults.iter().fold(USAGE, |code, fault| reporter.refuse(code, fault))
@@ -102,7 +112,8 @@ fn print(text: &str) -> i32 {
     }
 }
 
-fn launch(run: &Run, values: CvarValues, reporter: Reporter) -> Result<i32, Refusal> {
+/// Runs a job, which another one has spawned if there is a parent; returns the exit code.
+fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut Parent>) -> Result<i32, Refusal> {
     let ring_bytes = values.followed.fabric.ring_length();
     let statistics = values.followed.statistics;
     let plan = Plan::new(run, values.file)?;
@@ -110,7 +121,7 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter) -> Result<i32, Refu
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
     let recordings = Recordings::new(&run.options, plan.ranks)?;
-    let code = supervise::run(&plan, &run.options, &job, &recordings, reporter)?;
+    let code = supervise::run(&plan, &run.options, &job, &recordings, reporter, parent)?;
     let (table, unwritten) = recordings.finish(&plan, reporter);
     // If standard error is closed there is no place for the table.
     let _ = std::io::stderr().lock().write_all(table.as_bytes());
@@ -124,7 +135,8 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter) -> Result<i32, Refu
         None => code,
     };
     let state_name = |variable: &str, value| CATALOG.state_name(variable, value);
-    Ok(match statistics.write(&job, &state_name) {
+    let suffix = reporter.job().map_or_else(String::new, |name| format!(".job{name}"));
+    Ok(match statistics.write(&job, &state_name, &suffix) {
         Ok(()) => code,
         Err(sentence) if code == 0 => lost(&sentence),
         // The job's own failure counts.

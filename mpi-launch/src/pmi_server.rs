@@ -15,7 +15,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use mpi_wireup::pmi::wire::LONGEST_LINE;
+use mpi_wireup::pmi::spawn::Collected;
 use pmi_state::{Act, PmiState};
 
 /// Most bytes of answers that are stored for a rank that does not read them.
@@ -46,12 +46,33 @@ pub struct Abort {
 pub struct Server {
     state: PmiState,
     links: Vec<Link>,
+    /// Requests to start processes, each with its rank.
+    spawns: Vec<(u32, Collected)>,
 }
 
 impl Server {
     /// For a job of so many ranks; each is then added in order.
     pub fn new(ranks: u32, job_id: u64) -> Server {
-        Server { state: PmiState::new(ranks, job_id), links: Vec::new() }
+        Server { state: PmiState::new(ranks, job_id), links: Vec::new(), spawns: Vec::new() }
+    }
+
+    /// Gives all ranks values, as a rank's `put` does.
+    /// # Errors
+    /// Why a value is not accepted.
+    pub fn put_all(&mut self, values: &[(String, String)]) -> Result<(), &'static str> {
+        self.state.put_all(values)
+    }
+
+    /// The requests to start processes that have come, each with its rank. The caller answers each with [`Self::send`].
+    pub fn take_spawns(&mut self) -> Vec<(u32, Collected)> {
+        std::mem::take(&mut self.spawns)
+    }
+
+    /// Sends a line to a rank, if that is still connected.
+    pub fn send(&mut self, rank: u32, line: &str) {
+        if let Some(link) = self.links.get_mut(rank as usize) {
+            link.send(line.as_bytes());
+        }
     }
 
     /// Adds the next rank, which runs the program of this number: the descriptor that it inherits, and the variables
@@ -133,12 +154,13 @@ impl Server {
     fn take(&mut self, rank: u32, bytes: &[u8]) -> Option<Abort> {
         let mut abort = None;
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let longest = self.state.longest_line(rank);
             let link = &mut self.links[rank as usize];
             let ends = part.ends_with(b"\n");
             if !link.skipping {
                 link.input.extend_from_slice(part);
             }
-            if link.input.len() > LONGEST_LINE {
+            if link.input.len() > longest {
                 link.input.clear();
                 link.skipping = true;
             }
@@ -155,6 +177,7 @@ impl Server {
                 Act::Answer(line) => self.links[rank as usize].send(line.as_bytes()),
                 Act::AnswerAll(line) => self.links.iter_mut().for_each(|link| link.send(line.as_bytes())),
                 Act::Abort(code) => abort = abort.or(Some(Abort { rank, code })),
+                Act::Spawn(request) => self.spawns.push((rank, request)),
                 Act::Nothing => {}
             }
         }
@@ -191,6 +214,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpi_wireup::pmi::wire::LONGEST_LINE;
     use std::io::{BufRead, BufReader};
 
     fn pair(ranks: u32) -> (Server, Vec<UnixStream>) {

@@ -15,6 +15,59 @@ use crate::request::Work;
 use crate::wire::{self, Offer};
 
 impl Core {
+    /// Delivers a message to the receive that was posted first, if it matches that one and has room there in one piece, or,
+    /// if none is posted, to the direct receive; and nothing but stores is needed. Otherwise does nothing.
+    #[inline(always)] // the usual end of a receive
+    fn deliver_quickly(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> bool {
+        let Some(context) = self.contexts.get_mut(head.context) else { return false };
+        let Some((key, route)) = message_key(&context.routes, from, head) else { return false };
+        if mpi_t::any_callback_registered() {
+            return false;
+        }
+        let (posted, bytes) = (&mut context.sides[(head.context & 1) as usize].posted, payload.len());
+        let Some(handle) = posted.first(key) else {
+            if !posted.is_empty() || !self.direct.matches(head.context, key) {
+                return false;
+            }
+            context.count_received_from(head.context, route, bytes as u64);
+            self.instruments.eager_received.incr();
+            self.direct.deliver(key, payload);
+            return true;
+        };
+        if context.freed || context.room.is_kept() {
+            return false;
+        }
+        let Some(request) = self.requests.get_mut(handle).filter(|request| request.marks == 0) else { return false };
+        let Work::Posted { buffer, .. } = &mut request.work else { return false };
+        if buffer.address().is_none() {
+            return false;
+        }
+        let Some(memory) = buffer.contiguous_mut().and_then(|memory| memory.get_mut(..bytes)) else { return false };
+        payload.copy_to(memory);
+        // A contiguous buffer needs no drop.
+        std::mem::forget(std::mem::replace(&mut request.work, Work::Done));
+        request.status.set_message(key.source, key.tag, bytes as u64);
+        posted.remove_first();
+        if user_side(head.context) {
+            let instruments = context.spec.instruments.block;
+            instruments.search_steps.incr();
+            instruments.posted_length.lower(1);
+            instruments.count_received(route.peer, bytes as u64);
+        }
+        self.instruments.eager_received.incr();
+        self.completions += 1;
+        true
+    }
+
+    #[inline(never)]
+    fn record_slowly(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        match head.kind {
+            wire::EAGER => self.eager(from, head, payload, false),
+            wire::EAGER_SYNC => self.eager(from, head, payload, true),
+            _ => self.other(from, head, payload),
+        }
+    }
+
     /// A whole message.
     #[inline(always)] // two callers: records, and the rare message in segments that no receive waits for
     pub fn eager<C: Content>(&mut self, from: u32, head: &RecordHead, content: C, synchronous: bool) {
@@ -27,7 +80,7 @@ impl Core {
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
         let bytes = content.bytes();
         let (receive, steps) =
-            context.sides[(head.context & 1) as usize].posted.take_match(key, self.settings.list_limit());
+            context.sides[(head.context & 1) as usize].posted.take_match(key, || self.settings.list_limit());
         context.count_search(head.context, steps);
         match receive {
             Some(handle) => {
@@ -38,16 +91,23 @@ impl Core {
                 if synchronous {
                     self.replies.push_back(Reply::about(from, wire::ACK, head.b));
                 }
+                let freed = context.freed;
                 let request = self.requests.get_mut(handle).expect("a posted receive is in its table");
-                let Work::Posted { buffer, .. } = &mut request.work else {
+                let Work::Posted { mut buffer, .. } = std::mem::replace(&mut request.work, Work::Done) else {
                     unreachable!("a receive leaves `posted` when it leaves that state")
                 };
-                (request.status, request.error) = content.deliver(buffer, key);
+                let (status, error) = content.deliver(&mut buffer, key);
+                request.status = status;
+                if error.is_some() {
+                    request.error = error;
+                }
+                let marks = request.marks;
+                drop(buffer);
                 content.recycle(&mut self.pool);
-                if context.freed {
+                if freed {
                     self.contexts.remove_if_idle(head.context);
                 }
-                self.finish(handle);
+                self.received(handle, marks);
             }
             None if self.direct.matches(head.context, key) => {
                 context.count_received_from(head.context, route, bytes);
@@ -90,7 +150,7 @@ impl Core {
         }
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
         let (receive, steps) =
-            context.sides[(head.context & 1) as usize].posted.take_match(key, self.settings.list_limit());
+            context.sides[(head.context & 1) as usize].posted.take_match(key, || self.settings.list_limit());
         context.count_search(head.context, steps);
         match receive {
             Some(request) => {
@@ -155,11 +215,10 @@ impl Core {
 impl Sink for Core {
     #[inline]
     fn record(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
-        match head.kind {
-            wire::EAGER => self.eager(from, head, payload, false),
-            wire::EAGER_SYNC => self.eager(from, head, payload, true),
-            _ => self.other(from, head, payload),
+        if head.kind == wire::EAGER && self.deliver_quickly(from, head, &payload) {
+            return;
         }
+        self.record_slowly(from, head, payload)
     }
 }
 

@@ -62,10 +62,10 @@ impl State {
         let core = &mut self.core;
         let Some(request) = core.requests.get(handle) else { return false };
         match &request.work {
-            Work::Posted { key, node, buffer } => {
-                let (key, node, id, bytes) = (*key, *node, request.context, buffer.bytes());
+            Work::Posted { key, buffer } => {
+                let (key, id, bytes) = (*key, request.context, buffer.bytes());
                 let Some(context) = core.contexts.get_mut(id) else { return false };
-                context.sides[(id & 1) as usize].posted.withdraw(key, node);
+                context.sides[(id & 1) as usize].posted.withdraw(key, handle);
                 context.leaves_posted(id, || bytes, &mut core.posting);
                 core.contexts.remove_if_idle(id);
             }

@@ -122,6 +122,26 @@ impl<T: Copy> Chains<T> {
         None
     }
 
+    /// The node of a linked item. Looks from both ends of the chain, because items leave in the order in which they came
+    /// or in the reverse one, as a rule.
+    pub fn find(&self, key: Key, item: T) -> Option<Node>
+    where
+        T: PartialEq,
+    {
+        let ends = self.buckets[self.bucket_of(key)];
+        let (mut from_head, mut from_tail) = (ends.head, ends.tail);
+        while from_head != NIL && from_tail != NIL {
+            for node in [from_head, from_tail] {
+                if self.nodes[node as usize].item == item {
+                    return Some(node);
+                }
+            }
+            from_head = self.nodes[from_head as usize].next;
+            from_tail = self.nodes[from_tail as usize].previous;
+        }
+        None
+    }
+
     #[inline]
     pub fn stamp(&self, node: Node) -> u64 {
         self.nodes[node as usize].stamp

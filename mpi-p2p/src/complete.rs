@@ -203,7 +203,7 @@ impl Engine {
             while next < requests.len() {
                 if requests[next] == NULL {
                     each(next, Completion::empty());
-                } else if let Some(completion) = state.core.take_at_once(requests[next]) {
+                } else if let Some(completion) = state.core.take_short(requests[next]) {
                     // The usual end of short messages, inline.
                     each(next, completion);
                 } else {
@@ -262,13 +262,16 @@ impl Engine {
         missing.map_or(Ok(true), |request| Err(no_such_request(request)))
     }
 
-    /// Counts a test that found its operations incomplete, and lets another process run where processes share cores, because a program that tests in a
-    /// loop would use up its share of the core while the others wait for it.
+    /// Counts a test that found its operations incomplete, and lets other threads of the process take the lock, or another
+    /// process run where processes share cores, because a program that tests in a loop would use up its share of the core
+    /// while the others wait for it.
     #[inline]
     pub(crate) fn failed_test(&self, guard: &mut Guard<'_>) {
         self.instruments.failed_tests.incr();
         if self.settings.wait_spins.get() == 0 {
             guard.unlocked(std::thread::yield_now);
+        } else {
+            guard.let_others_in();
         }
     }
 
@@ -315,7 +318,7 @@ impl Engine {
     #[inline]
     pub(crate) fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<()> {
         let core = &self.state.get(guard).core;
-        match requests.iter().position(|request| *request != NULL && core.request_context(*request).is_none()) {
+        match requests.iter().position(|request| *request != NULL && !core.is_request(*request)) {
             None => Ok(()),
             Some(index) => Err(no_such_request(requests[index]).in_element(index)),
         }
@@ -399,6 +402,15 @@ impl Core {
         self.requests.get(handle).filter(|request| !request.is_detached())
     }
 
+    /// Whether a handle names a request.
+    #[inline(always)]
+    fn is_request(&self, handle: Handle) -> bool {
+        match handle.is(Kind::AtOnce) {
+            true => self.at_once.get(handle).is_some(),
+            false => self.live(handle).is_some() || self.recipe_context(handle).is_some(),
+        }
+    }
+
     /// The context of a request's operation; `None` for no such request.
     #[inline]
     pub fn request_context(&self, handle: Handle) -> Option<u32> {
@@ -424,6 +436,21 @@ impl Core {
                 None => self.recipe_status(handle),
             },
         }
+    }
+
+    /// As [`Core::take_if_done`], for a request that is done and needs nothing else; `None` for every other one.
+    #[inline(always)] // the end of each short message
+    fn take_short(&mut self, handle: Handle) -> Option<Completion> {
+        if handle.is(Kind::AtOnce) {
+            return self.take_at_once(handle);
+        }
+        let taken = self.requests.take_if(handle, |request| {
+            let plain = request.is_done() && request.marks == 0 && request.error.is_none();
+            plain.then(|| Completion::of(request.status, None, request.context))
+        });
+        let completion = taken??;
+        self.instruments.requests.lower(1);
+        Some(completion)
     }
 
     /// The completion of a request, if it is done; the request is removed then. `None` for no such request.

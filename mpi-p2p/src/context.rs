@@ -90,11 +90,7 @@ impl Context {
     #[inline(always)]
     pub fn count_received_from(&self, id: u32, route: Route, bytes: u64) {
         if user_side(id) {
-            let instruments = self.spec.instruments;
-            instruments.messages_received.incr();
-            instruments.bytes_received.add(bytes);
-            route.peer.messages_received.incr();
-            route.peer.bytes_received.add(bytes);
+            self.spec.instruments.block.count_received(route.peer, bytes);
         }
     }
 

@@ -231,6 +231,18 @@ impl Core {
         }
     }
 
+    /// As [`Core::finish`], for a receive with these marks whose work is done and whose status is set already.
+    #[inline(always)]
+    pub fn received(&mut self, handle: Handle, marks: u32) {
+        self.completions += 1;
+        if mpi_t::any_callback_registered() {
+            self.raise_received(handle);
+        }
+        if marks != 0 {
+            self.finish_marked(handle, marks, false);
+        }
+    }
+
     #[cold]
     fn finish_marked(&mut self, handle: Handle, marks: u32, was_send: bool) {
         if marks & PART != 0 {

@@ -319,6 +319,34 @@ impl Engine {
         self.state.get_mut(guard).send_line(context, dest, tag, memory, record)
     }
 
+    /// Starts a standard send of at most 32 bytes of contiguous data, if it needs nothing but stores; it is over then.
+    /// `None`: nothing has happened.
+    #[inline(always)] // a short way of a call that has a longer one
+    pub fn isend_quickly(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        dest: i32,
+        tag: i32,
+        memory: &[u8],
+    ) -> Option<Handle> {
+        self.state.get_mut(guard).isend_line(context, dest, tag, memory)
+    }
+
+    /// Starts a receive from one process if no message of the context waits. `None`: nothing has happened, and the buffer
+    /// is unchanged.
+    #[inline(always)] // a short way of a call that has a longer one
+    pub fn irecv_quickly(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        source: i32,
+        tag: i32,
+        buffer: &mut RecvBuf<'static>,
+    ) -> Option<Handle> {
+        self.state.get_mut(guard).start_receive_quickly(context, Key { source, tag }, buffer)
+    }
+
     /// Starts a send. A buffered one may release the lock while it copies long data.
     #[inline(always)] // a handful of instructions around `start_send`
     pub fn isend(
@@ -348,10 +376,10 @@ impl Engine {
         tag: i32,
         mut buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
-        let state = self.state.get_mut(guard);
-        if let Some(request) = state.receive_next(context, Key { source, tag }, &mut buffer) {
+        if let Some(request) = self.irecv_quickly(guard, context, source, tag, &mut buffer) {
             return Ok(request);
         }
+        let state = self.state.get_mut(guard);
         match state.begin_receive(context, source, tag, buffer)? {
             Begun::Posted(request) => Ok(request),
             Begun::Arrived(Outcome::Received(status, None)) => state.core.received_at_once(context, status),

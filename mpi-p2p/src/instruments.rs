@@ -293,6 +293,17 @@ pub(crate) fn size_class(rows: &'static [SizeInstruments; SIZE_CLASSES], bytes: 
     &rows[(bytes << 1 | 1).ilog2() as usize]
 }
 
+impl CommInstruments {
+    /// Counts a message that was matched with a receive, from this peer.
+    #[inline(always)]
+    pub(crate) fn count_received(&self, peer: &PeerInstruments, bytes: u64) {
+        self.messages_received.incr();
+        self.bytes_received.add(bytes);
+        peer.messages_received.incr();
+        peer.bytes_received.add(bytes);
+    }
+}
+
 impl EngineInstruments {
     /// Records what the process does from here on, unless an outer call is more specific; `None`: nothing was recorded.
     #[inline]

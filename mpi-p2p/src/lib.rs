@@ -81,6 +81,7 @@ mod pending_contexts;
 mod pipelined_limit;
 mod posted;
 mod posted_handles;
+mod posted_queue;
 mod probe;
 mod progress;
 mod progress_thread;

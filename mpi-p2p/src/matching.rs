@@ -1,33 +1,23 @@
 //! Matching: which receive gets which message (MPI-4.1, 3.5), in constant time.
 //!
-//! A queue is searched item by item until a search gets long, and hashed from then on (`queue`). Then posted receives are
-//! kept under exactly the (source, tag) they were posted with, wildcards included; for an arriving message its own pair is
-//! looked up and, only while such receives exist, the three wildcard pairs, and the receive posted first is taken.
-//! Unexpected messages are kept under their own pair; an index for a kind of wildcard is built when a receive first uses
-//! that kind and kept up from then on.
+//! A queue is searched item by item until a search gets long, and hashed from then on. Posted receives are in
+//! `posted_queue`. Unexpected messages are kept under their own pair; an index for a kind of wildcard is built when a
+//! receive first uses that kind and kept up from then on.
 //! Invariant: among candidates the smallest stamp wins, on both sides; that is the standard's ordering rule.
 
-use mpi_core::Handle;
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
 use crate::chains::{Chains, Key, Node};
 use crate::queue::{Found, Queue};
 
-/// Posted receives of one context.
-#[derive(Debug)]
-pub(crate) struct Posted {
-    queue: Queue<Handle>,
-    /// Posted receives with any source, any tag, and both.
-    wild: [u32; 3],
-    next_stamp: u64,
-}
+pub(crate) use crate::posted_queue::Posted;
 
-const ANY_SOURCE: usize = 0;
-const ANY_TAG: usize = 1;
-const ANY_BOTH: usize = 2;
+pub(crate) const ANY_SOURCE: usize = 0;
+pub(crate) const ANY_TAG: usize = 1;
+pub(crate) const ANY_BOTH: usize = 2;
 
 #[inline]
-fn wildcard_kind(key: Key) -> Option<usize> {
+pub(crate) fn wildcard_kind(key: Key) -> Option<usize> {
     match (key.source == MPI_ANY_SOURCE, key.tag == MPI_ANY_TAG) {
         (false, false) => None,
         (true, false) => Some(ANY_SOURCE),
@@ -37,89 +27,11 @@ fn wildcard_kind(key: Key) -> Option<usize> {
 }
 
 #[inline]
-fn widened(key: Key, kind: usize) -> Key {
+pub(crate) fn widened(key: Key, kind: usize) -> Key {
     match kind {
         ANY_SOURCE => Key { source: MPI_ANY_SOURCE, tag: key.tag },
         ANY_TAG => Key { source: key.source, tag: MPI_ANY_TAG },
         _ => Key { source: MPI_ANY_SOURCE, tag: MPI_ANY_TAG },
-    }
-}
-
-impl Posted {
-    pub fn new() -> Self {
-        Posted { queue: Queue::new(), wild: [0; 3], next_stamp: 0 }
-    }
-
-    /// Posts a receive behind all others; with a `limit` of 0 all are hashed.
-    #[inline]
-    pub fn post(&mut self, key: Key, request: Handle, limit: usize) -> Node {
-        if let Some(kind) = wildcard_kind(key) {
-            self.wild[kind] += 1;
-        }
-        self.next_stamp += 1;
-        let node = self.queue.push(key, self.next_stamp, request);
-        if limit == 0 && !self.queue.is_linked() {
-            self.queue.link_all(|_| {});
-        }
-        node
-    }
-
-    /// Removes the receive that a message with this source and tag matches, and returns the steps of the search:
-    /// receives compared in a list, or chains. After a search of more than `limit` steps all are hashed.
-    #[inline]
-    pub fn take_match(&mut self, key: Key, limit: usize) -> (Option<Handle>, u64) {
-        if self.is_empty() {
-            return (None, 0);
-        }
-        let Found { node, steps } =
-            if self.queue.is_linked() { self.hashed(key) } else { self.queue.scan(key, self.wild != [0; 3]) };
-        let receive = node.map(|node| {
-            if self.wild != [0; 3] {
-                self.uncount_wildcard(self.queue.chains.key(node));
-            }
-            self.queue.remove(node)
-        });
-        if self.queue.is_list_beyond(limit, steps) {
-            self.queue.link_all(|_| {});
-        }
-        (receive, steps)
-    }
-
-    /// Searches the chains: that of the message's own pair, and those of the wildcards in use.
-    fn hashed(&self, key: Key) -> Found {
-        let chains = &self.queue.chains;
-        let mut found = Found { node: chains.oldest(key), steps: 1 };
-        for kind in [ANY_SOURCE, ANY_TAG, ANY_BOTH] {
-            if self.wild[kind] == 0 {
-                continue;
-            }
-            found.steps += 1;
-            if let Some(node) = chains.oldest(widened(key, kind))
-                && found.node.is_none_or(|other| chains.stamp(node) < chains.stamp(other))
-            {
-                found.node = Some(node);
-            }
-        }
-        found
-    }
-
-    #[inline]
-    fn uncount_wildcard(&mut self, key: Key) {
-        if let Some(kind) = wildcard_kind(key) {
-            self.wild[kind] -= 1;
-        }
-    }
-
-    /// Whether no receive is posted.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.queue.len() == 0
-    }
-
-    /// Removes a cancelled receive.
-    pub fn withdraw(&mut self, key: Key, node: Node) {
-        self.uncount_wildcard(key);
-        self.queue.remove(node);
     }
 }
 

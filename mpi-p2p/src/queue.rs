@@ -38,12 +38,12 @@ pub(crate) struct Found {
 }
 
 /// The mask of a pair without wildcards.
-const EXACT: u64 = u64::MAX;
+pub(crate) const EXACT: u64 = u64::MAX;
 const SOURCE: u64 = 0xffff_ffff_0000_0000;
 
 /// A source and tag as one word, and its bits that are not of a wildcard.
 #[inline(always)]
-fn pattern(key: Key) -> (u64, u64) {
+pub(crate) fn pattern(key: Key) -> (u64, u64) {
     let word = u64::from(key.source as u32) << 32 | u64::from(key.tag as u32);
     let source = if key.source == MPI_ANY_SOURCE { 0 } else { SOURCE };
     let tag = if key.tag == MPI_ANY_TAG { 0 } else { !SOURCE };
@@ -64,12 +64,6 @@ impl<T: Copy> Queue<T> {
     #[inline(always)]
     pub fn is_linked(&self) -> bool {
         self.linked
-    }
-
-    /// Number of items that the list has memory for.
-    #[cfg(test)]
-    pub fn list_capacity(&self) -> usize {
-        self.list.capacity()
     }
 
     /// Adds an item behind all others; `stamp` must grow from call to call.

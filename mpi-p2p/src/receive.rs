@@ -57,43 +57,67 @@ impl State {
         }
     }
 
-    /// Receives the next message in the ring of its sender, if it is short, the receive matches it, and its buffer has room
-    /// in one piece: then the message is neither posted nor found, and this is its request. Otherwise nothing has
-    /// happened. Not for receives from any source, and not while messages or receives of the context wait, which may
-    /// have to match first. The mark at the end of each lap of the ring is left to a poll, so a program that receives
-    /// from one process without end serves the others too.
+    /// Starts a receive from one process while no message of the context waits, and returns its request. If no receive
+    /// waits either, and the next message in the ring of the sender is short, matches, and finds room in one piece, the
+    /// receive is complete: the message is neither posted nor found. Otherwise the receive is posted. `None`: nothing has
+    /// happened, and the longer way has to start it; so for receives from any source.
+    ///
+    /// The mark at the end of each lap of the ring is left to a poll, so a program that receives from one process without
+    /// end serves the others too.
     #[inline(always)] // the short way of a receive that starts
-    pub fn receive_next(&mut self, context_id: u32, key: Key, buffer: &mut RecvBuf<'static>) -> Option<Handle> {
+    pub fn start_receive_quickly(
+        &mut self,
+        context_id: u32,
+        key: Key,
+        buffer: &mut RecvBuf<'static>,
+    ) -> Option<Handle> {
         let State { endpoint, core } = self;
-        let context = core.contexts.get(context_id)?;
+        let context = core.contexts.get_mut(context_id)?;
         // As an unsigned number MPI_ANY_SOURCE is larger than any rank.
         let route = *context.routes.get(key.source as u32 as usize)?;
-        let side = &context.sides[(context_id & 1) as usize];
-        if !side.posted.is_empty() || !side.unexpected.is_empty() || !core.at_once.has_room() {
+        let side = &mut context.sides[(context_id & 1) as usize];
+        if !side.unexpected.is_empty() {
             return None;
         }
-        let memory = buffer.contiguous_mut()?;
-        let room = memory.len();
-        // What `message_key` refuses, and all else that is wrong, is left to the poll.
-        let wanted = |head: &RecordHead, bytes: usize| {
-            head.kind == wire::EAGER
-                && head.context == context_id
-                && head.a == u64::from(key.source as u32)
-                && bytes <= room
-                && (head.tag == key.tag || key.tag == MPI_ANY_TAG && head.tag != MPI_ANY_TAG)
+        if side.posted.is_empty()
+            && core.at_once.has_room()
+            && let Some(memory) = buffer.contiguous_mut()
+        {
+            let room = memory.len();
+            // What `message_key` refuses, and all else that is wrong, is left to the poll.
+            let wanted = |head: &RecordHead, bytes: usize| {
+                head.kind == wire::EAGER
+                    && head.context == context_id
+                    && head.a == u64::from(key.source as u32)
+                    && bytes <= room
+                    && (head.tag == key.tag || key.tag == MPI_ANY_TAG && head.tag != MPI_ANY_TAG)
+            };
+            let mut request = None;
+            endpoint.take_next(route.world, wanted, |head, payload| {
+                let (key, bytes) = (Key { source: key.source, tag: head.tag }, payload.len() as u64);
+                payload.copy_to(&mut memory[..payload.len()]);
+                context.count_received_from(context_id, route, bytes);
+                core.events.raise_matched(user_side(context_id).then_some(context.spec.instruments.block), key, bytes);
+                core.instruments.eager_received.incr();
+                let (context, peer, tag) = (context_id, key.source, key.tag);
+                let operation = AtOnce { context, peer, bytes, tag, receive: true, has_handle: false };
+                request = core.at_once.insert(operation).ok();
+            });
+            if request.is_some() {
+                return request;
+            }
+        }
+        let side = &mut context.sides[(context_id & 1) as usize];
+        let limit = core.settings.list_limit();
+        let request = |handle| {
+            side.posted.post(key, handle, limit);
+            let buffer = std::mem::replace(buffer, RecvBuf::empty());
+            Request::waiting(context_id, Work::Posted { key, buffer })
         };
-        let mut request = None;
-        endpoint.take_next(route.world, wanted, |head, payload| {
-            let (key, bytes) = (Key { source: key.source, tag: head.tag }, payload.len() as u64);
-            payload.copy_to(&mut memory[..payload.len()]);
-            context.count_received_from(context_id, route, bytes);
-            core.events.raise_matched(user_side(context_id).then_some(context.spec.instruments.block), key, bytes);
-            core.instruments.eager_received.incr();
-            let (context, peer, tag) = (context_id, key.source, key.tag);
-            let operation = AtOnce { context, peer, bytes, tag, receive: true, has_handle: false };
-            request = core.at_once.insert(operation).ok();
-        });
-        request
+        let handle = core.requests.insert_with(request).ok()?;
+        core.instruments.requests.raise(1);
+        context.count_posted(context_id, key, core.events, || room(&core.requests, handle), &mut core.posting);
+        Some(handle)
     }
 
     /// Starts a receive under the request `operation`, which is complete, or under a new one; the caller keeps the
@@ -253,8 +277,8 @@ impl Core {
         let limit = self.settings.list_limit();
         let posted = &mut context.sides[(context_id & 1) as usize].posted;
         let request = |handle| {
-            let node = posted.post(key, handle, limit);
-            Request::waiting(context_id, Work::Posted { key, node, buffer })
+            posted.post(key, handle, limit);
+            Request::waiting(context_id, Work::Posted { key, buffer })
         };
         let handle = self.requests.insert_with(request).map_err(|_| too_many_requests())?;
         self.instruments.requests.raise(1);
@@ -279,9 +303,9 @@ impl Core {
             return Ok(Some(buffer));
         }
         let posted = &mut side.posted;
-        let node = posted.post(key, operation, self.settings.list_limit());
+        posted.post(key, operation, self.settings.list_limit());
         let request = self.requests.get_mut(operation).expect(KEPT);
-        let before = std::mem::replace(&mut request.work, Work::Posted { key, node, buffer });
+        let before = std::mem::replace(&mut request.work, Work::Posted { key, buffer });
         debug_assert!(matches!(before, Work::Done));
         // There is nothing to drop.
         std::mem::forget(before);

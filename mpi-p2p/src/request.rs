@@ -9,7 +9,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{RecordHead, Registration};
 
-use crate::chains::{Key, Node};
+use crate::chains::Key;
 use crate::run_table::RunTable;
 
 /// The mode of a send (MPI-4.1, 3.4).
@@ -221,7 +221,7 @@ pub(crate) enum Work {
     /// Nothing: it is complete.
     Done,
     /// A receive waits for its message.
-    Posted { key: Key, node: Node, buffer: RecvBuf<'static> },
+    Posted { key: Key, buffer: RecvBuf<'static> },
     /// A receive is matched with an offered message, whose transfer begins after the poll.
     Matched { buffer: RecvBuf<'static> },
     /// A receive takes fragments; `wanted` bytes in all, `got` so far, from world rank `from`.

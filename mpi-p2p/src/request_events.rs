@@ -16,14 +16,26 @@ impl Core {
     #[inline(never)]
     pub fn raise_completed(&self, handle: Handle) {
         let Some(request) = self.requests.get(handle) else { return };
-        let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
-        let (key, status) = (of(context.spec.instruments.block), request.status);
         match &request.work {
             // The parts of a pair raise their own events.
             Work::Done | Work::Pair { .. } => {}
-            work if work.is_send() => self.events.sent.emit_for(|| (key, (handle.0 as u64,))),
-            _ => self.events.received.emit_for(|| (key, (status.source, status.tag, status.bytes()))),
+            work if work.is_send() => {
+                let found = self.contexts.get(request.context).filter(|_| user_side(request.context));
+                let Some(context) = found else { return };
+                self.events.sent.emit_for(|| (of(context.spec.instruments.block), (handle.0 as u64,)));
+            }
+            _ => self.raise_received(handle),
         }
+    }
+
+    /// A receive is complete; its status is set.
+    #[cold]
+    #[inline(never)]
+    pub fn raise_received(&self, handle: Handle) {
+        let Some(request) = self.requests.get(handle) else { return };
+        let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
+        let (key, status) = (of(context.spec.instruments.block), request.status);
+        self.events.received.emit_for(|| (key, (status.source, status.tag, status.bytes())));
     }
 
     /// The transfer into a receive begins (`ended`: has ended).

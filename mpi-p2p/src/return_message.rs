@@ -46,7 +46,7 @@ impl State {
         };
         let instruments = user_side(id).then_some(context.spec.instruments);
         let side = &mut context.sides[(id & 1) as usize];
-        let (receive, steps) = side.posted.take_match(key, core.settings.list_limit());
+        let (receive, steps) = side.posted.take_match(key, || core.settings.list_limit());
         match receive {
             None => {
                 if let Some(instruments) = instruments {

@@ -50,7 +50,7 @@ impl Core {
         let Some(context) = self.contexts.get_mut(head.context) else { return Target::Kept(Vec::new()) };
         let Some((key, route)) = message_key(&context.routes, from, head) else { return Target::Kept(Vec::new()) };
         let (receive, steps) =
-            context.sides[(head.context & 1) as usize].posted.take_match(key, self.settings.list_limit());
+            context.sides[(head.context & 1) as usize].posted.take_match(key, || self.settings.list_limit());
         if receive.is_none() && !self.direct.matches(head.context, key) {
             return Target::Kept(self.pool.with_room(bytes));
         }

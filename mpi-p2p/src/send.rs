@@ -18,7 +18,7 @@ use crate::core::{Core, State};
 use crate::instruments::size_class;
 use crate::push::push;
 use crate::registration;
-use crate::request::{Data, Mode, Outgoing, Receiver, Request, Work, token};
+use crate::request::{AtOnce, Data, Mode, Outgoing, Receiver, Request, Work, token};
 use crate::wire::{self, Offer};
 
 /// How a send began.
@@ -118,6 +118,28 @@ impl State {
         context.count_sent(context_id, route, bytes);
         core.count_eager(bytes);
         Some(recorded)
+    }
+
+    /// As [`State::send_line`], with a request, which is returned.
+    #[inline(always)] // one caller: `MPI_Isend`
+    pub fn isend_line(&mut self, context_id: u32, dest: i32, tag: i32, memory: &[u8]) -> Option<Handle> {
+        let State { endpoint, core } = self;
+        let context = core.contexts.get(context_id)?;
+        // As an unsigned number a negative rank, such as MPI_PROC_NULL, is larger than any rank.
+        let route = *context.routes.get(dest as u32 as usize)?;
+        let bytes = memory.len() as u64;
+        if !context.is_eager(bytes) || core.backlogged != 0 {
+            return None;
+        }
+        let room = endpoint.line_to(route.world, memory.len())?;
+        let operation = AtOnce { context: context_id, peer: dest, bytes, tag: 0, receive: false, has_handle: false };
+        let handle = core.at_once.insert(operation).ok()?;
+        let (a, b) = (u64::from(context.spec.rank), token(handle));
+        // The message carries the handle, so that a cancel can refer to it.
+        room.push(&RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b }, memory);
+        context.count_sent(context_id, route, bytes);
+        core.count_eager(bytes);
+        Some(handle)
     }
 
     /// Starts a send of a request with a recipe, whose handle is `token`.

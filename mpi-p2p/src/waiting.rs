@@ -142,7 +142,7 @@ impl Engine {
             }
             drop(guard);
             self.doorbell.wait_on(&word);
-            guard = self.lock.lock();
+            guard = self.lock.lock_soon();
             let state = self.state.get_mut(&mut guard);
             state.core.end_sleep(place, marked);
             if ready(state) {
@@ -223,10 +223,11 @@ impl Engine {
     fn pause<'e>(&'e self, mut guard: Guard<'e>, seat: Option<Seat<'_>>, between: impl FnOnce()) -> Guard<'e> {
         let leads = seat.is_some();
         let due = if leads { self.state.get_mut(&mut guard).core.waiters.end_deferring() } else { Due::new() };
-        drop(guard);
+        // Another thread may have more to do than to poll.
+        guard.give_way();
         self.wake_due(&due);
         between();
-        let mut guard = self.lock.lock();
+        let mut guard = self.lock.lock_soon();
         if leads {
             self.state.get_mut(&mut guard).core.waiters.defer();
         }

@@ -113,12 +113,11 @@ impl OneSided {
         }
         if let Flavor::Create { base } = what.flavor
             && size > 0
+            && !is_memory(base, size)
         {
-            if !is_memory(base, size) {
-                let rule = "that is not the address of as many bytes of memory";
-                let base = format_args!("{base:#x}").to_string();
-                return Err(Error::new(MPI_ERR_BASE, rule).arg("base", &base).arg("size", &size));
-            }
+            let rule = "that is not the address of as many bytes of memory";
+            let base = format_args!("{base:#x}").to_string();
+            return Err(Error::new(MPI_ERR_BASE, rule).arg("base", &base).arg("size", &size));
         }
         Ok((size, what.disp_unit as u64))
     }

@@ -72,6 +72,7 @@ pub(crate) struct Exposed {
 }
 
 impl Win {
+    #[allow(clippy::too_many_arguments)] // the parts of a window, from its one creator
     pub(crate) fn new(
         comm: Comm,
         (registration, memory, peers): (Registration, Arc<Memory>, Box<[Option<Memory>]>),

@@ -14,6 +14,7 @@ use crate::error::{WireupError, number};
 use crate::launcher::{Launcher, LauncherError};
 use crate::manager::Manager;
 use crate::other_launchers::{self, OtherLauncher};
+use crate::spawn_request::{PARENT, PARENT_PORT};
 use crate::{host_info, pmi, pmix, rendezvous, time_limit};
 
 /// Descriptor of the job memory, decimal.
@@ -38,6 +39,7 @@ pub const RESERVED: &[&str] = &[
     RANK,
     SIZE,
     APPNUM,
+    PARENT,
     INFO_ENV_VARIABLES[0].1,
     INFO_ENV_VARIABLES[1].1,
     INFO_ENV_VARIABLES[2].1,
@@ -46,6 +48,7 @@ pub const RESERVED: &[&str] = &[
     mpi_t::SETTINGS,
     mpi_t::SETTINGS_READ,
     time_limit::LAUNCHER_TIMEOUT,
+    crate::spawner::MPIEXEC,
     pmix::LIBRARY,
     records::TOOLS,
     records::PROFILE_FD,
@@ -68,7 +71,7 @@ pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let options = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ, records::PROFILE_FD, records::TIMELINE_FD];
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(options).chain(&read).any(|own| name == *own)
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, PARENT].iter().chain(options).chain(&read).any(|own| name == *own)
 }
 
 /// How a process was started, by its environment.
@@ -88,6 +91,8 @@ pub struct Joined {
     pub attachment: Attachment,
     /// The launcher, if that is not ours.
     pub manager: Option<Manager>,
+    /// The name of the port of the process that spawned this job, if one did.
+    pub parent: Option<String>,
 }
 
 /// The place of this process in a job by its environment; `None` for a process without a launcher. Under
@@ -99,7 +104,7 @@ pub fn from_environment(ring_bytes: Option<usize>) -> Result<Option<Joined>, Wir
     let get = |name: &str| std::env::var_os(name);
     match from_variables(&get)? {
         Started::Alone => Ok(None),
-        Started::Ours(attachment) => Ok(Some(Joined { attachment, manager: None })),
+        Started::Ours(attachment) => Ok(Some(Joined { attachment, manager: None, parent: parent_port(get(PARENT))? })),
         Started::OtherLauncher(other) => join(&other, &get, ring_bytes).map(Some),
     }
 }
@@ -126,6 +131,12 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
     Ok(Started::Ours(Attachment { fd, job_id, rank, size, appnum }))
 }
 
+/// The name of the parent's port, by our launcher.
+fn parent_port(value: Option<OsString>) -> Result<Option<String>, WireupError> {
+    let invalid = |value| WireupError::Invalid { name: PARENT, value, rule: "it has to be the name of a port" };
+    value.map(|value| value.into_string().map_err(invalid)).transpose()
+}
+
 /// Joins a job of another launcher.
 fn join(
     other: &OtherLauncher,
@@ -145,7 +156,14 @@ fn join(
         OtherLauncher::Pmix(server) => Box::new(pmix::Client::connect(server, limit)?),
     };
     let attachment = rendezvous::share_memory(&mut *launcher, &host_info::HostInfo::own(), ring_bytes)?;
-    Ok(Joined { attachment, manager: Some(Manager::new(launcher)) })
+    let parent = if launcher.is_spawned() {
+        parent_port(get(PARENT))?
+    } else if get(other_launchers::PMI_SPAWNED).is_some_and(|value| value == "1") {
+        launcher.get(0, PARENT_PORT)?
+    } else {
+        None
+    };
+    Ok(Joined { attachment, manager: Some(Manager::new(launcher)), parent })
 }
 
 /// The variables for a started process.

@@ -2,6 +2,8 @@
 //!
 //! Not here: the launchers' protocols (`pmi::client`, `pmix`), the exchanged values (`host_info`).
 
+use crate::spawn_request::{SpawnRequest, SpawnResult};
+
 /// Why a launcher cannot be used. `Display` is a sentence without its full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -45,6 +47,20 @@ pub trait Launcher: KeyValueExchange + Send {
     /// # Errors
     /// The launcher does not answer.
     fn finalize(&mut self) -> Result<(), LauncherError>;
+
+    /// Starts further processes.
+    /// # Errors
+    /// The launcher does not answer, or cannot start processes for those that run.
+    fn spawn(&mut self, _: &SpawnRequest) -> Result<SpawnResult, LauncherError> {
+        let why = "the launcher that started this program starts no further processes for it; start the program with \
+                   this library's mpiexec";
+        Err(LauncherError(why.into()))
+    }
+
+    /// Whether a process of another job started this one, as far as the launcher itself reports that.
+    fn is_spawned(&self) -> bool {
+        false
+    }
 
     /// Closes the connection of a process that ends without [`Launcher::finalize`], and waits a moment until the
     /// launcher has seen that.

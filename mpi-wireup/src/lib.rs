@@ -5,6 +5,7 @@
 //! - [`other_launchers`]: the environment variables of other launchers.
 //! - [`rendezvous`], [`host_info`]: how processes that another launcher started come to share one job memory.
 //! - [`launcher`]: the common interface of PMI-1 and PMIx; [`pmi`], [`pmix`]: the two.
+//! - [`spawn_request`], [`Spawner`]: starting further processes.
 //! - [`Manager`]: the connection to another launcher from start to end.
 //!
 //! Invariant: a process that some launcher started as one of several never becomes a world of its own in silence.
@@ -19,6 +20,8 @@ pub mod other_launchers;
 pub mod pmi;
 pub mod pmix;
 pub mod rendezvous;
+pub mod spawn_request;
+mod spawner;
 mod time_limit;
 
 pub use environment::{
@@ -27,3 +30,5 @@ pub use environment::{
 };
 pub use error::WireupError;
 pub use manager::Manager;
+pub use spawn_request::PARENT;
+pub use spawner::{MPIEXEC, SERVE_SPAWN, SpawnedJob, Spawner};

@@ -6,6 +6,7 @@
 use std::sync::Mutex;
 
 use crate::launcher::{Launcher, LauncherError};
+use crate::spawn_request::{SpawnRequest, SpawnResult};
 
 /// The launcher of this process. Thread-safe.
 pub struct Manager {
@@ -29,6 +30,17 @@ impl Manager {
         }
         let link = self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
         link.map_or(Ok(()), |mut link| link.finalize())
+    }
+
+    /// Starts further processes.
+    /// # Errors
+    /// The launcher does not answer, or cannot start processes for those that run.
+    pub fn spawn(&self, request: &SpawnRequest) -> Result<SpawnResult, LauncherError> {
+        let mut link = self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match &mut *link {
+            Some(link) if std::process::id() == self.pid => link.spawn(request),
+            _ => Err(LauncherError("this process has no connection to its launcher any more".into())),
+        }
     }
 
     /// Closes the connection of a process that ends although it has not finalised; the launcher sees that, and ends the

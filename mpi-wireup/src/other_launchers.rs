@@ -16,7 +16,7 @@ pub enum OtherLauncher {
         fd: i32,
         /// `PMI_RANK`, below `size`.
         rank: u32,
-        /// `PMI_SIZE`, 2 at least.
+        /// `PMI_SIZE`, 2 at least, or 1 if a process of another job started this one.
         size: u32,
         /// A PMIx server, for the case that the descriptor is left over from a launcher further out.
         or: Option<Server>,
@@ -40,6 +40,9 @@ pub struct Server {
     /// `PMIX_RANK`.
     pub rank: u32,
 }
+
+/// Variable that is 1 in processes that a process of another job started.
+pub(crate) const PMI_SPAWNED: &str = "PMI_SPAWNED";
 
 type Get<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
@@ -66,7 +69,7 @@ pub(crate) fn find(get: Get<'_>) -> Result<Option<OtherLauncher>, WireupError> {
 fn descriptor(get: Get<'_>, or: Option<Server>) -> Result<Option<OtherLauncher>, WireupError> {
     let rule = "it has to be a number of processes, 1 or more";
     let size: u32 = number(get, "PMI_SIZE", rule, |size| *size > 0)?;
-    if size == 1 {
+    if size == 1 && get(PMI_SPAWNED).is_none_or(|value| value != "1") {
         return Ok(None);
     }
     let fd = number(get, "PMI_FD", "it has to be a descriptor", |fd: &i32| *fd >= 0)?;

@@ -3,11 +3,14 @@
 //!
 //! - [`wire`]: the lines themselves.
 //! - [`client`]: a process of this library under another launcher.
+//! - [`spawn`]: the request to start further processes.
 //!
 //! Invariant: data of the other side are input; a bad line is an error that quotes it, and never a crash.
 //! Not here: detection of the launcher (`environment`), the values that processes exchange (`rendezvous`), the server
 //! of `mpiexec` (`mpi-launch`).
 
 pub mod client;
+pub(crate) mod connection;
+pub mod spawn;
 
 pub mod wire;

@@ -12,12 +12,15 @@ mod library;
 
 pub use find::LIBRARY;
 
+use std::ffi::{CString, NulError};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
 use crate::other_launchers::Server;
-use library::{Library, Process};
+use crate::spawn_request::{PARENT, PARENT_PORT, SpawnProgram, SpawnRequest, SpawnResult};
+use library::{Library, Process, Program};
 
 /// Rank that stands for a job as a whole.
 const WHOLE_JOB: u32 = u32::MAX - 1;
@@ -124,9 +127,47 @@ impl Launcher for Client {
         self.library.finalize().map_err(|status| self.library.trouble("does not permit this process to leave", status))
     }
 
+    fn spawn(&mut self, request: &SpawnRequest) -> Result<SpawnResult, LauncherError> {
+        let port = request.value(PARENT_PORT).unwrap_or_default();
+        let programs = request.programs.iter().map(|program| to_start(program, port));
+        let programs = programs.collect::<Result<Vec<_>, NulError>>();
+        let programs = programs.map_err(|_| LauncherError("a text for the launcher has a NUL".into()))?;
+        let result = |reason| SpawnResult { started: vec![true; request.processes()], reason };
+        match self.library.spawn(&programs) {
+            None => Err(LauncherError(format!("{} cannot start processes: it has no PMIx_Spawn", self.library.name()))),
+            Some(Ok(())) => Ok(result(String::new())),
+            Some(Err(status)) => {
+                let LauncherError(reason) = self.library.trouble("does not start the processes", status);
+                Ok(SpawnResult { started: vec![false; request.processes()], ..result(reason) })
+            }
+        }
+    }
+
+    fn is_spawned(&self) -> bool {
+        self.library.is_spawned(&self.own)
+    }
+
     fn abort(&mut self, code: i32) {
         if self.library.abort(code).is_ok() {
             std::thread::sleep(ABORT_WAIT);
         }
     }
+}
+
+/// A program as the library starts it. The port of the process that starts it goes as a variable.
+fn to_start(program: &SpawnProgram, port: &str) -> Result<Program, NulError> {
+    let words = std::iter::once(&program.program).chain(&program.arguments);
+    let arguments = words.map(|word| CString::new(word.as_bytes())).collect::<Result<_, _>>()?;
+    let value = |key: &str| {
+        let value = program.info.iter().find(|(own, _)| own == key);
+        value.map(|(_, value)| CString::new(value.as_bytes())).transpose()
+    };
+    let info = value("host")?.map(|host| ("pmix.host", host)).into_iter().collect();
+    Ok(Program {
+        arguments,
+        environment: vec![CString::new(format!("{PARENT}={port}"))?],
+        directory: value("wdir")?,
+        processes: i32::try_from(program.processes).unwrap_or(i32::MAX),
+        info,
+    })
 }

@@ -5273,6 +5273,22 @@ MODULE mpi
       INTEGER :: ierror
     END SUBROUTINE PMPI_KEYVAL_FREE
 
+    SUBROUTINE MPI_LOOKUP_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_LOOKUP_NAME
+
+    SUBROUTINE PMPI_LOOKUP_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_LOOKUP_NAME
+
     SUBROUTINE MPI_MPROBE(source, tag, comm, message, status, ierror)
       IMPORT
       INTEGER :: source
@@ -5936,6 +5952,22 @@ MODULE mpi
       INTEGER :: request
       INTEGER :: ierror
     END SUBROUTINE PMPI_PSEND_INIT
+
+    SUBROUTINE MPI_PUBLISH_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_PUBLISH_NAME
+
+    SUBROUTINE PMPI_PUBLISH_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_PUBLISH_NAME
 
     SUBROUTINE MPI_PUT(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror)
@@ -8086,6 +8118,22 @@ MODULE mpi
       INTEGER :: datatype
       INTEGER :: ierror
     END SUBROUTINE PMPI_UNPACK_EXTERNAL
+
+    SUBROUTINE MPI_UNPUBLISH_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE MPI_UNPUBLISH_NAME
+
+    SUBROUTINE PMPI_UNPUBLISH_NAME(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*) :: service_name
+      INTEGER :: info
+      CHARACTER(LEN=*) :: port_name
+      INTEGER :: ierror
+    END SUBROUTINE PMPI_UNPUBLISH_NAME
 
     SUBROUTINE MPI_WAIT(request, status, ierror)
       IMPORT

@@ -437,18 +437,23 @@ pub unsafe extern "C" fn PMPI_Irecv(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_IRECV, Some(Object::comm(comm)), |cx| {
-        let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let source = cx.source("source", source)?;
-        let tag = check::any_tag("tag", tag)?;
-        let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+    if imp::receive::irecv_quickly(buf, count, datatype, source, tag, comm, request) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_IRECV, Some(Object::comm(comm)), |cx| {
+            let mut cx = cx;
+            let comm = cx.comm("comm", comm)?;
+            let count = check::count("count", count as i64)?;
+            let datatype = cx.borrowed_datatype("datatype", datatype)?;
+            let source = cx.source("source", source)?;
+            let tag = check::any_tag("tag", tag)?;
+            let request = check::out("request", request)?;
+            let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_IRECV, source as i32, tag, count);
-        imp::receive::irecv(cx, buf, source, tag, comm, request)
+            cx.record(functions::MPI_IRECV, source as i32, tag, count);
+            imp::receive::irecv(cx, buf, source, tag, comm, request)
+        })
     })
 }
 
@@ -541,18 +546,23 @@ pub unsafe extern "C" fn PMPI_Isend(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_ISEND, Some(Object::comm(comm)), |cx| {
-        let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let dest = cx.dest("dest", dest)?;
-        let tag = check::tag("tag", tag)?;
-        let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+    if imp::send::isend_quickly(buf, count, datatype, dest, tag, comm, request) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_ISEND, Some(Object::comm(comm)), |cx| {
+            let mut cx = cx;
+            let comm = cx.comm("comm", comm)?;
+            let count = check::count("count", count as i64)?;
+            let datatype = cx.borrowed_datatype("datatype", datatype)?;
+            let dest = cx.dest("dest", dest)?;
+            let tag = check::tag("tag", tag)?;
+            let request = check::out("request", request)?;
+            let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_ISEND, dest as i32, tag, count);
-        imp::send::isend(cx, buf, dest, tag, comm, request)
+            cx.record(functions::MPI_ISEND, dest as i32, tag, count);
+            imp::send::isend(cx, buf, dest, tag, comm, request)
+        })
     })
 }
 

@@ -94,6 +94,33 @@ pub unsafe extern "C" fn PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
     })
 }
 
+/// `MPI_Lookup_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Lookup_name(service_name: *const c_char, info: usize, port_name: *mut c_char) -> c_int {
+    entry::running(functions::MPI_LOOKUP_NAME, None, |cx| {
+        let service_name = check::text("service_name", service_name)?;
+        let port_name = check::pointer("port_name", port_name)?;
+
+        imp::names::lookup_name(cx, service_name, info, port_name)
+    })
+}
+
+/// `MPI_Publish_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Publish_name(
+    service_name: *const c_char,
+    info: usize,
+    port_name: *const c_char,
+) -> c_int {
+    entry::running(functions::MPI_PUBLISH_NAME, None, |cx| {
+        let service_name = check::text("service_name", service_name)?;
+        let port_name = check::text("port_name", port_name)?;
+
+        let record = cx.enter(functions::MPI_PUBLISH_NAME, -1, 0, 0);
+        record.end(imp::names::publish_name(cx, service_name, info, port_name))
+    })
+}
+
 /// `MPI_Query_thread`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Query_thread(provided: *mut c_int) -> c_int {
@@ -176,4 +203,19 @@ pub unsafe extern "C" fn PMPI_Session_get_pset_info(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Session_init(info: usize, errhandler: usize, session: *mut usize) -> c_int {
     entry::anytime(functions::MPI_SESSION_INIT, None, || imp::session::session_init(info, errhandler, session))
+}
+
+/// `MPI_Unpublish_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Unpublish_name(
+    service_name: *const c_char,
+    info: usize,
+    port_name: *const c_char,
+) -> c_int {
+    entry::running(functions::MPI_UNPUBLISH_NAME, None, |cx| {
+        let service_name = check::text("service_name", service_name)?;
+        let port_name = check::text("port_name", port_name)?;
+
+        imp::names::unpublish_name(cx, service_name, info, port_name)
+    })
 }

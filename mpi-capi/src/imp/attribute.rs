@@ -38,7 +38,7 @@ fn predefined(process: &Process, keyval: i32) -> Option<*const c_int> {
         abi::MPI_APPNUM if process.is_launched() => process.appnum(),
         abi::MPI_LASTUSEDCODE => return Some(process.codes.added.last_used().as_ptr()),
         abi::MPI_UNIVERSE_SIZE => {
-            UNIVERSE_SIZE.store(process.size() as i32, Ordering::Relaxed);
+            UNIVERSE_SIZE.store(process.universe_size() as i32, Ordering::Relaxed);
             return Some(UNIVERSE_SIZE.as_ptr());
         }
         _ => return None,

@@ -43,6 +43,7 @@ pub mod intercomm;
 pub mod life;
 pub mod many;
 pub mod memory;
+pub mod names;
 pub mod neighbor;
 pub mod neighbor_args;
 pub mod op;

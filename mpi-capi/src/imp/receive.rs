@@ -1,12 +1,14 @@
 //! Receives, combined sends and receives, and probes (MPI-5.0, 3.2.4, 3.8, 3.10).
 
-use mpi_core::{Handle, Status, abi};
-use mpi_datatype::{RecvBuf, SendBuf};
+use core::ffi::{c_int, c_void};
+
+use mpi_core::{Handle, Status, abi, functions};
+use mpi_datatype::{RecvBuf, SendBuf, predefined_unwatched};
 use mpi_errors::Error;
 use mpi_p2p::ReceiveFailure;
 
 use crate::call_context::{CallContext, CommView};
-use crate::check::{Out, StatusOut};
+use crate::check::{self, Out, StatusOut};
 use crate::errors::{Outcome, Raised};
 
 /// `MPI_Recv`
@@ -14,6 +16,40 @@ use crate::errors::{Outcome, Raised};
 pub fn recv(cx: CallContext, buffer: RecvBuf<'_>, source: i32, tag: i32, comm: CommView, status: StatusOut) -> Outcome {
     let CallContext { process, guard, .. } = cx;
     received(process.engine.recv(guard, comm.context, source, tag, buffer), status)
+}
+
+/// The short way of `MPI_Irecv`, from one process and into elements of a predefined type: checks all arguments, and starts
+/// the receive if no message of the communicator waits. Otherwise nothing has happened, and the longer way finds the reason.
+#[inline(always)] // one caller: the entry point
+pub fn irecv_quickly(
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    source: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> bool {
+    let start = || {
+        let process = mpi_env::running_quickly()?;
+        let datatype = predefined_unwatched(datatype)?;
+        if count < 0
+            || tag < 0 && tag != abi::MPI_ANY_TAG
+            || check::is_no_memory(buf)
+            || request.is_null()
+            || mpi_t::any_callback_registered()
+        {
+            return None;
+        }
+        let mut guard = process.engine.lock();
+        let context = process.comm_facts(&guard, Handle(comm))?.context();
+        // SAFETY: the program passed a buffer of `count` elements, which it does not use until the operation is complete.
+        let mut buffer = unsafe { RecvBuf::new(buf.cast(), count as u64, datatype) }?;
+        let started = process.engine.irecv_quickly(&mut guard, context, source, tag, &mut buffer)?;
+        process.recorder.record(functions::MPI_IRECV, context, source, tag, count as u64);
+        Some(started)
+    };
+    start().is_some_and(|started| check::set_quickly(request, started.0))
 }
 
 /// `MPI_Irecv`

@@ -31,6 +31,34 @@ pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_i
     send().is_some()
 }
 
+/// The short way of `MPI_Isend`, as that of `MPI_Send`.
+#[inline(always)] // one caller: the entry point
+pub fn isend_quickly(
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> bool {
+    let send = || {
+        let process = mpi_env::running_quickly()?;
+        let bytes = predefined_unwatched(datatype)?.short_bytes_of(i64::from(count) as u64, INLINE_BYTES as u64)?;
+        if count | tag < 0 || check::is_no_memory(buf) || request.is_null() || mpi_t::any_callback_registered() {
+            return None;
+        }
+        let mut guard = process.engine.lock();
+        let context = process.comm_facts(&guard, Handle(comm))?.context();
+        // SAFETY: the program passed a buffer of `count` elements, which it does not modify during the call.
+        let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };
+        let started = process.engine.isend_quickly(&mut guard, context, dest, tag, memory)?;
+        process.recorder.record(functions::MPI_ISEND, context, dest, tag, count as u64);
+        Some(started)
+    };
+    send().is_some_and(|started| check::set_quickly(request, started.0))
+}
+
 macro_rules! sends {
     ($($blocking:ident, $started:ident: $mode:ident;)*) => {$(
         /// The blocking send of one mode.

@@ -1,20 +1,26 @@
-//! The word of the lock and the count of its sleepers: releasing costs a store and a load, and no fence.
+//! The words of the lock: the holder, and what waiting threads wish. Releasing costs a store and a load, and no fence.
 //!
-//! Before it sleeps, a thread increments the count, makes all threads of the process execute a fence, and then reads
-//! the word once more. So either it finds the lock free, or the thread that releases the lock reads the new count and
-//! wakes it. `tests/loom.rs` checks all orders.
-//! Invariant: while a guard exists, the word is the identity of the thread that took the lock; otherwise it is `FREE`.
-//! Not here: identities of threads, sleeping, waking and the fence (`lock`).
+//! Before it sleeps, a thread stores its wish, makes all threads of the process execute a fence, and then reads the
+//! holder once more. So either it finds the lock free, or the thread that releases the lock reads the wish and wakes
+//! it. A wish that is taken changes the word that the kernel compares, so a thread that is just about to sleep returns.
+//! A wish for a turn needs no fence: the releases that read it too late are few. `tests/loom.rs` checks all orders.
+//! Invariant: while a guard exists, the holder is the identity of the thread that took the lock; otherwise it is `FREE`.
+//! Not here: identities of threads, sleeping, waking and the fence (`raw`).
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, is_single_threaded};
 
 pub(crate) const FREE: u64 = 0;
 
+/// A wish: a thread sleeps, and is to be woken.
+pub(crate) const ASLEEP: u32 = 1;
+/// A wish: the next release is to wait until another thread has taken the lock.
+pub(crate) const TURN: u32 = 2;
+
 /// The lock without its system calls.
 #[derive(Debug)]
 pub(crate) struct LockWord {
     pub(crate) holder: AtomicU64,
-    pub(crate) sleepers: AtomicU32,
+    pub(crate) wishes: AtomicU32,
 }
 
 impl LockWord {
@@ -39,23 +45,23 @@ impl LockWord {
         self.holder.load(Ordering::Relaxed) == me
     }
 
-    /// Releases the lock; returns whether a sleeping thread has to be woken.
+    /// Releases the lock; returns whether there is a wish, which the caller takes.
     #[inline]
     pub(crate) fn release(&self) -> bool {
         // Release pairs with the Acquire in `try_take`.
         self.holder.store(FREE, Ordering::Release);
-        // Pairs with the fence that the caller of `announce` makes all threads execute.
+        // Pairs with the fence that a thread that wishes to be woken makes all threads execute.
         compiler_fence(Ordering::SeqCst);
-        self.sleepers.load(Ordering::Relaxed) != 0
+        self.wishes.load(Ordering::Relaxed) != 0
     }
 
-    /// Counts a sleeper; the caller then makes all threads execute a fence.
-    pub(crate) fn announce(&self) {
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
+    /// Adds a wish and returns all of them. A thread that sleeps then makes all threads execute a fence.
+    pub(crate) fn wish(&self, wish: u32) -> u32 {
+        self.wishes.fetch_or(wish, Ordering::SeqCst) | wish
     }
 
-    /// Removes a sleeper, which has taken the lock, from the count.
-    pub(crate) fn arrived(&self) {
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+    /// Takes all wishes.
+    pub(crate) fn take_wishes(&self) -> u32 {
+        self.wishes.swap(0, Ordering::SeqCst)
     }
 }

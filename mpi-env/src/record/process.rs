@@ -12,6 +12,7 @@ use mpi_comm::{Comm, CommSpec, ContextIds, Group, register};
 use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
 use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
+use mpi_dynamic::PublishedNames;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
@@ -107,6 +108,8 @@ pub struct Process {
     /// The connection to a foreign launcher.
     pub(crate) manager: Option<Manager>,
     pub(crate) appnum: i32,
+    /// The names of services that this process has published.
+    pub published: PublishedNames,
     pub(crate) job: Arc<Job>,
     pub(crate) host: HostFacts,
     pub(crate) life: AtomicU32,
@@ -225,6 +228,7 @@ impl Process {
             launched: false,
             manager: None,
             appnum: 0,
+            published: PublishedNames::default(),
             job,
             host,
             life: AtomicU32::new(0),
@@ -290,6 +294,12 @@ impl Process {
     /// The memory of the instruments that the job's final statistics read.
     pub fn instrument_memory(&self) -> &dyn InstrumentMemory {
         &*self.memory
+    }
+
+    /// Number of processes that can run at a time, those of `MPI_COMM_WORLD` included (`MPI_UNIVERSE_SIZE`): as many as
+    /// there are cores, if that is more.
+    pub fn universe_size(&self) -> u32 {
+        self.size().max(self.job.cores())
     }
 
     /// Number of processes in `MPI_COMM_WORLD`.

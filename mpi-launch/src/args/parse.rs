@@ -47,6 +47,29 @@ impl From<ArgsError> for Stop {
     }
 }
 
+/// A job whose programs come from a process of another job: the words of each, as in a line of a file, and the options
+/// of the whole job, which files of options may change.
+/// # Errors
+/// The first fault.
+pub fn spawned(
+    programs: impl IntoIterator<Item = Vec<OsString>>,
+    options: Options,
+    read: ReadFile<'_>,
+) -> Result<Run, ArgsError> {
+    let mut parser = Parser::new([], read);
+    (parser.form, parser.run.options) = (Form::B, options);
+    for words in programs {
+        parser.words = words.into();
+        match parser.group() {
+            Ok(_) => {}
+            Err(Stop::Error(error)) => return Err(error),
+            // A file of options that requests a text.
+            Err(Stop::Command(_)) => return Err(ArgsError::NoProgram(parser.run.groups.len() + 1)),
+        }
+    }
+    Ok(parser.run)
+}
+
 /// The source of the words.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {

@@ -28,7 +28,16 @@ pub(super) enum Failure {
     TimedOut { milliseconds: u64 },
     /// The system does not report how processes end.
     WaitFailed { errno: i32 },
+    /// A job that this rank spawned failed with this exit code.
+    Spawned { rank: u32, code: i32 },
+    /// The job that spawned this one has ended with a failure, which is reported there.
+    ParentEnded,
+    /// The process that spawned this job ended unexpectedly.
+    ParentLost,
 }
+
+/// Exit code of a job that ends with another one.
+const ENDED_WITH_PARENT: i32 = 1;
 
 /// Exit code when the time limit is over, as that of `timeout`.
 const TIMED_OUT: i32 = 124;
@@ -49,7 +58,14 @@ impl Failure {
             Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Signalled { signal } => 128 + signal,
             Failure::Left { .. } | Failure::Unfinished { .. } | Failure::WaitFailed { .. } => 1,
             Failure::TimedOut { .. } => TIMED_OUT,
+            Failure::Spawned { code, .. } => code,
+            Failure::ParentEnded | Failure::ParentLost => ENDED_WITH_PARENT,
         }
+    }
+
+    /// Whether it is reported; another `mpiexec` reports what ended this job otherwise.
+    pub(super) fn is_reported(&self) -> bool {
+        !matches!(self, Failure::ParentEnded)
     }
 
     /// The report as text: one line.
@@ -68,9 +84,14 @@ impl Failure {
                          killed"
                     )
                 }
+                Failure::ParentLost => "the process that spawned the job has ended without MPI_Finalize".into(),
                 _ => "the job failed".into(),
             };
         };
+        if let Failure::Spawned { code, .. } = *self {
+            let others = if others_ended { "; the ranks of this one were ended" } else { "" };
+            return format!("a job that rank {rank} spawned failed with exit code {code}{others}");
+        }
         let what = match *self {
             Failure::Aborted { code, cause: AbortCause::Call, .. } => {
                 let why = refused_before_abort(job, rank);
@@ -109,6 +130,8 @@ impl Failure {
             Failure::Signalled { .. } => "signalled",
             Failure::TimedOut { .. } => "timeout",
             Failure::WaitFailed { .. } => "wait_failed",
+            Failure::Spawned { .. } => "spawned",
+            Failure::ParentEnded | Failure::ParentLost => "parent_lost",
         };
         let mut object = object.text("kind", kind).number("ranks", plan.ranks).text("host", &host::name());
         if let Some(rank) = self.rank() {
@@ -146,8 +169,13 @@ impl Failure {
             Failure::Aborted { rank, .. }
             | Failure::Ended { rank, .. }
             | Failure::Left { rank }
+            | Failure::Spawned { rank, .. }
             | Failure::Unfinished { rank, .. } => Some(rank),
-            Failure::Signalled { .. } | Failure::TimedOut { .. } | Failure::WaitFailed { .. } => None,
+            Failure::Signalled { .. }
+            | Failure::TimedOut { .. }
+            | Failure::WaitFailed { .. }
+            | Failure::ParentEnded
+            | Failure::ParentLost => None,
         }
     }
 }

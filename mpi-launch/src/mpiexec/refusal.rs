@@ -55,6 +55,8 @@ pub(super) enum Refusal {
     System(#[from] io::Error),
     #[error("cannot start the job: {0}")]
     Job(String),
+    #[error("a value for the processes to be spawned cannot be stored: {0}")]
+    Value(&'static str),
 }
 
 impl Refusal {
@@ -81,7 +83,8 @@ impl Refusal {
             | Refusal::Trace(..)
             | Refusal::NoStack(..)
             | Refusal::System(_)
-            | Refusal::Job(_) => 1,
+            | Refusal::Job(_)
+            | Refusal::Value(_) => 1,
         }
     }
 }

@@ -12,13 +12,26 @@ pub(super) struct Reporter {
     quiet: bool,
     verbose: bool,
     json: bool,
+    /// The name of the job, if another one spawned it.
+    job: Option<&'static str>,
 }
 
 impl Reporter {
     /// By the options and the values of control variables.
     pub(super) fn new(options: &Options, values: &CvarValues) -> Reporter {
         let json = values.followed.json;
-        Reporter { quiet: options.quiet, verbose: options.verbose && !options.quiet, json }
+        Reporter { quiet: options.quiet, verbose: options.verbose && !options.quiet, json, job: None }
+    }
+
+    /// The same for a spawned job with this name.
+    pub(super) fn for_job(self, name: &str) -> Reporter {
+        // One name in the life of the process.
+        Reporter { job: Some(String::leak(name.to_owned())), ..self }
+    }
+
+    /// The name of the job, if another one spawned it.
+    pub(super) fn job(&self) -> Option<&'static str> {
+        self.job
     }
 
     /// Whether reports are JSON.
@@ -43,16 +56,17 @@ impl Reporter {
     /// A warning.
     pub(super) fn warn(&self, text: &str) {
         if !self.quiet && self.json {
-            write(&Object::new().text("source", "mpiexec").text("kind", "warning").text("message", text).end());
+            let object = Object::new().text("source", "mpiexec").text("kind", "warning").text("message", text);
+            write(&self.whole(object));
         } else if !self.quiet {
-            write(&format!("mpiexec: {text}"));
+            write(&format!("{}{text}", self.beginning()));
         }
     }
 
     /// A report for verbose runs only.
     pub(super) fn verbose(&self, text: impl FnOnce() -> String) {
         if self.verbose {
-            write(&format!("mpiexec: {}", text()));
+            write(&format!("{}{}", self.beginning(), text()));
         }
     }
 
@@ -60,10 +74,21 @@ impl Reporter {
         match self.json {
             true => {
                 let object = facts(Object::new().text("source", "mpiexec"));
-                write(&object.number("exit_code", code).text("message", sentence).end());
+                write(&self.whole(object.number("exit_code", code).text("message", sentence)));
             }
-            false => write(&format!("mpiexec: {sentence}")),
+            false => write(&format!("{}{sentence}", self.beginning())),
         }
+    }
+
+    fn whole(&self, object: Object) -> String {
+        match self.job {
+            Some(name) => object.text("job", name).end(),
+            None => object.end(),
+        }
+    }
+
+    fn beginning(&self) -> String {
+        self.job.map_or_else(|| "mpiexec: ".into(), |name| format!("mpiexec: spawned job {name}: "))
     }
 }
 

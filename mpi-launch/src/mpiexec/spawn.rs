@@ -14,7 +14,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
 use super::environment;
-use super::os::{self, Mask};
+use super::os::{self, Inherited, Mask};
 use super::plan::Program;
 use super::tools::Tools;
 use crate::args::Options;
@@ -27,15 +27,6 @@ pub(super) struct Template {
     environment: Vec<CString>,
     inherited: Inherited,
     stack: Vec<u128>,
-}
-
-/// Settings that the launcher changed for itself, in their original state for programs.
-#[derive(Clone, Copy)]
-pub(super) struct Inherited {
-    /// The mask of signals.
-    pub(super) signals: libc::sigset_t,
-    /// The limit of open files.
-    pub(super) open_files: libc::rlimit,
 }
 
 /// The data of one rank.

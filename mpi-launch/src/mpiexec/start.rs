@@ -7,14 +7,15 @@ use std::path::Path;
 
 use mpi_fabric::{Attachment, Job};
 
+use super::child_job::Parent;
 use super::guard::Guard;
 use super::input::Inputs;
-use super::os;
+use super::os::{self, Inherited};
 use super::plan::Plan;
 use super::recordings::Recordings;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
-use super::spawn::{Inherited, Own, Stdio, Template};
+use super::spawn::{Own, Stdio, Template};
 use super::streams::{Label, Stream, Streams};
 use crate::args::Options;
 use crate::pmi_server::Server;
@@ -30,6 +31,8 @@ pub(super) struct Starter<'a> {
     pub(super) pmi: &'a mut Server,
     pub(super) recordings: &'a Recordings,
     pub(super) reporter: Reporter,
+    /// If another job spawned this one.
+    pub(super) parent: Option<&'a Parent>,
 }
 
 impl Starter<'_> {
@@ -67,7 +70,8 @@ impl Starter<'_> {
         let recorded = self.recordings.of_rank(rank).map_err(Refusal::System)?;
         let handed_down: Vec<_> = memory.into_iter().chain([connection.as_fd()]).chain(recorded.files).collect();
         let place = mpi_wireup::to_variables(&place).into_iter();
-        let variables: Vec<_> = place.chain(variables).chain(recorded.variables).collect();
+        let of_parent = self.parent.map(Parent::variables).unwrap_or_default();
+        let variables: Vec<_> = place.chain(variables).chain(recorded.variables).chain(of_parent).collect();
         let own = Own {
             variables: &variables,
             stdio: Stdio { input: input.as_fd(), output: output.as_fd(), error: error.as_fd() },
@@ -89,7 +93,8 @@ impl Starter<'_> {
     /// The target of a rank's stream.
     fn stream(&mut self, rank: u32, stream: Stream) -> Result<OwnedFd, Refusal> {
         let options = self.options;
-        let label = Label { rank, stream, tag: options.tag_output, time: options.timestamp };
+        let job = self.reporter.job();
+        let label = Label { job, rank, stream, tag: options.tag_output, time: options.timestamp };
         let file = options.output.as_deref().map(|directory| create(directory, rank, stream)).transpose()?;
         if let Some(file) = file {
             // The rank writes the file itself, unless labels are added.

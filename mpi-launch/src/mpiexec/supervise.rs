@@ -6,19 +6,22 @@ use std::time::Instant;
 
 use mpi_core::json::Object;
 use mpi_fabric::{AbortCause, Job, Life};
+use mpi_wireup::pmi::spawn::{Collected, ended_line};
+use mpi_wireup::spawn_request::SpawnResult;
 
 use super::activity;
+use super::child_job::{self, FromParent, Parent};
 use super::ending::{Ending, Order};
 use super::guard::{self, Guard};
 use super::input::Inputs;
 use super::memory_limit;
-use super::os::{self, Ended, Reaped};
+use super::os::{self, Ended, Inherited, Reaped};
 use super::outcome::Failure;
 use super::plan::Plan;
 use super::recordings::Recordings;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
-use super::spawn::Inherited;
+use super::spawned::{EndedJob, Line, SpawnedJobs};
 use super::start::Starter;
 use super::streams::Streams;
 use crate::args::Options;
@@ -57,6 +60,11 @@ struct Supervisor<'a> {
     streams: Streams,
     inputs: Inputs,
     pmi: Server,
+    /// The jobs that ranks have spawned.
+    spawned: SpawnedJobs,
+    /// If another job spawned this one.
+    parent: Option<&'a mut Parent>,
+    inherited: Inherited,
     signals: OwnedFd,
     ranks: Vec<Rank>,
     living: u32,
@@ -75,11 +83,17 @@ pub(super) fn run(
     job: &Job,
     recordings: &Recordings,
     reporter: Reporter,
+    parent: Option<&mut Parent>,
 ) -> Result<i32, Refusal> {
     let guard = Guard::start(plan.ranks, job.id())?;
     os::adopt_orphans();
     let open_files = os::raise_open_files();
     let (signals, mask) = os::take_signals(&FORWARDED, libc::SIGCHLD)?;
+    let inherited = Inherited { signals: mask, open_files };
+    let mut pmi = Server::new(plan.ranks, job.id());
+    if let Some(parent) = &parent {
+        pmi.put_all(&parent.values).map_err(Refusal::Value)?;
+    }
     let mut supervisor = Supervisor {
         job,
         options,
@@ -88,7 +102,10 @@ pub(super) fn run(
         guard,
         streams: Streams::new()?,
         inputs: Inputs::new(options.input)?,
-        pmi: Server::new(plan.ranks, job.id()),
+        pmi,
+        spawned: SpawnedJobs::new(reporter.job()),
+        parent,
+        inherited,
         signals,
         ranks: Vec::new(),
         living: 0,
@@ -97,7 +114,10 @@ pub(super) fn run(
         ended_for_memory: memory_limit::ended_for_memory(),
         time_report: None,
     };
-    let started = supervisor.start_all(plan, Inherited { signals: mask, open_files });
+    let started = supervisor.start_all(plan);
+    if let (Ok(()), Some(parent)) = (&started, &mut supervisor.parent) {
+        parent.report_started(plan);
+    }
     if started.is_err() {
         // An incomplete job must leave no process, and no failure of one of its ranks is reported.
         supervisor.signal_all(libc::SIGKILL);
@@ -111,7 +131,7 @@ pub(super) fn run(
 }
 
 impl Supervisor<'_> {
-    fn start_all(&mut self, plan: &Plan<'_>, inherited: Inherited) -> Result<(), Refusal> {
+    fn start_all(&mut self, plan: &Plan<'_>) -> Result<(), Refusal> {
         let mut starter = Starter {
             plan,
             options: self.options,
@@ -122,9 +142,10 @@ impl Supervisor<'_> {
             pmi: &mut self.pmi,
             recordings: self.recordings,
             reporter: self.reporter,
+            parent: self.parent.as_deref(),
         };
         let (ranks, living) = (&mut self.ranks, &mut self.living);
-        starter.start_all(inherited, |pid| {
+        starter.start_all(self.inherited, |pid| {
             ranks.push(Rank { pid, living: true });
             *living += 1;
         })
@@ -144,11 +165,15 @@ impl Supervisor<'_> {
             while let Some(order) = self.ending.due(self.living, Instant::now()).filter(|_| children) {
                 self.execute(order);
             }
+            self.spawned.kill_late(Instant::now());
             self.streams.keep_pauses();
             entries.clear();
             entries.push(os::poll_entry(self.signals.as_fd(), libc::POLLIN));
             let fed = 1 + self.inputs.interests(&mut entries);
             let served = fed + self.pmi.interests(&mut entries);
+            let answered = served + self.spawned.interests(&mut entries);
+            let parent = self.parent.as_ref().and_then(|parent| parent.fd());
+            entries.extend(parent.map(|fd| os::poll_entry(fd, libc::POLLIN)));
             self.streams.interests(&mut entries);
             os::poll(&mut entries, self.time_left())?;
             if entries[0].revents != 0 {
@@ -159,7 +184,14 @@ impl Supervisor<'_> {
             self.inputs.serve(&entries[1..fed]);
             let abort = self.pmi.serve(&entries[fed..served]);
             self.apply_abort(abort);
-            self.streams.serve(&entries[served..]);
+            let lines = self.spawned.serve(&entries[served..answered]);
+            lines.iter().for_each(|line| self.pmi.send(line.rank, &line.text));
+            self.obey_parent();
+            // After the descriptors of this turn: the new process has none of them.
+            for (rank, request) in self.pmi.take_spawns() {
+                self.spawn(rank, request);
+            }
+            self.streams.serve(&entries[answered..]);
         }
     }
 
@@ -170,10 +202,12 @@ impl Supervisor<'_> {
                 Reaped::Child(pid, how) => {
                     if let Some(rank) = self.ranks.iter().position(|rank| rank.living && rank.pid == pid) {
                         self.rank_ended(rank as u32, how);
+                    } else {
+                        self.job_ended(pid, how);
                     }
                 }
                 Reaped::NoneYet => {
-                    if self.living == 0 {
+                    if self.living == 0 && self.spawned.living() == 0 {
                         // A process that a rank started still runs.
                         self.ending.background(Instant::now());
                     }
@@ -234,16 +268,80 @@ impl Supervisor<'_> {
         }
     }
 
+    /// Starts the job that a rank requests.
+    fn spawn(&mut self, rank: u32, collected: Collected) {
+        let refuse = |pmi: &mut Server, processes: usize, reason: String| {
+            pmi.send(rank, &SpawnResult { started: vec![false; processes], reason }.to_line("0"));
+        };
+        let request = match collected.request {
+            Ok(request) => request,
+            Err(bad) => return refuse(&mut self.pmi, 0, format!("the request to start processes is bad: {bad}")),
+        };
+        if self.ending.failure().is_some() {
+            return refuse(&mut self.pmi, request.processes(), "the job is being ended".into());
+        }
+        match self.spawned.fork(rank, collected.ours, &self.inherited) {
+            Ok(None) => {}
+            Ok(Some(parent)) => std::process::exit(child_job::run(parent, request, self.options)),
+            Err(error) => refuse(&mut self.pmi, request.processes(), format!("cannot start a process: {error}")),
+        }
+    }
+
+    /// Handles the end of a spawned job.
+    fn job_ended(&mut self, pid: i32, how: Ended) {
+        let (line, ended) = self.spawned.ended(pid, how);
+        if let Some(Line { rank, text }) = line {
+            self.pmi.send(rank, &text);
+        }
+        let Some(ended) = ended else { return };
+        if ended.lost_answer {
+            let reason = "the process that was to start the job ended".to_owned();
+            self.pmi.send(ended.rank, &SpawnResult { started: Vec::new(), reason }.to_line(&ended.name));
+        } else if ended.ours {
+            self.pmi.send(ended.rank, &ended_line(&ended.name));
+        }
+        let EndedJob { rank, code, .. } = ended;
+        if code != 0 && !ended.refused {
+            let failure = match self.forwarded {
+                Some(signal) if code == 128 + signal => Failure::Signalled { signal },
+                _ => Failure::Spawned { rank, code },
+            };
+            self.ending.fail(failure, self.living, Instant::now());
+        }
+    }
+
+    /// Does what the parent of a spawned job requests.
+    fn obey_parent(&mut self) {
+        let Some(parent) = &mut self.parent else { return };
+        for request in parent.requests() {
+            match request {
+                FromParent::End => self.ending.fail(Failure::ParentEnded, self.living, Instant::now()),
+                FromParent::Lost => self.ending.fail(Failure::ParentLost, self.living, Instant::now()),
+                FromParent::Report => {
+                    self.reporter.warn(&activity::report(self.job, &self.processes()));
+                    self.spawned.report_all();
+                }
+            }
+        }
+    }
+
+    /// The ranks' processes that have not ended.
+    fn processes(&self) -> Vec<Option<i32>> {
+        self.ranks.iter().map(|rank| rank.living.then_some(rank.pid)).collect()
+    }
+
     fn execute(&mut self, order: Order) {
         match order {
             Order::TimeOver => {
-                let processes: Vec<_> = self.ranks.iter().map(|rank| rank.living.then_some(rank.pid)).collect();
+                let processes = self.processes();
+                self.spawned.report_all();
                 let (text, list) = (activity::report(self.job, &processes), activity::list(self.job, &processes));
                 self.time_report = Some(TimeReport { text, list });
                 let milliseconds = self.options.timeout.flatten().map_or(0, |limit| limit.as_millis() as u64);
                 self.ending.fail(Failure::TimedOut { milliseconds }, self.living, Instant::now());
             }
             Order::Terminate => {
+                self.spawned.end_all(Instant::now());
                 self.signal_all(libc::SIGTERM);
                 // A stopped process would not handle it.
                 self.signal_all(libc::SIGCONT);
@@ -254,7 +352,8 @@ impl Supervisor<'_> {
 
     /// Milliseconds until the next deadline.
     fn time_left(&self) -> Option<i32> {
-        let next = [self.ending.next(self.living), self.streams.pause_at()].into_iter().flatten().min()?;
+        let next = [self.ending.next(self.living), self.streams.pause_at(), self.spawned.next()];
+        let next = next.into_iter().flatten().min()?;
         // Rounded up, so as not to wake before it.
         let left = next.saturating_duration_since(Instant::now()).as_millis() + 1;
         Some(i32::try_from(left).unwrap_or(i32::MAX))
@@ -266,18 +365,21 @@ impl Supervisor<'_> {
             libc::SIGCHLD => {}
             libc::SIGTSTP => {
                 self.signal_all(libc::SIGTSTP);
+                self.spawned.signal_all(libc::SIGTSTP);
                 os::stop_self();
             }
             libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT if self.forwarded.is_some() => {
                 // The second signal ends the job at once.
                 self.ending.fail(Failure::Signalled { signal }, self.living, Instant::now());
                 self.signal_all(libc::SIGKILL);
+                self.spawned.signal_all(libc::SIGKILL);
             }
             _ => {
                 if matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT) {
                     self.forwarded = Some(signal);
                 }
                 self.signal_all(signal);
+                self.spawned.signal_all(signal);
             }
         }
     }
@@ -290,7 +392,8 @@ impl Supervisor<'_> {
         if matches!(signal, libc::SIGTERM | libc::SIGKILL) {
             match os::children() {
                 Some(children) => {
-                    let orphans = children.into_iter().filter(|pid| *pid != self.guard.pid());
+                    let others = |pid: &i32| *pid != self.guard.pid() && !self.spawned.has(*pid);
+                    let orphans = children.into_iter().filter(others);
                     orphans.for_each(|pid| os::signal_process(pid, signal));
                 }
                 None => {
@@ -313,6 +416,9 @@ impl Supervisor<'_> {
         });
         let failure = self.ending.failure().filter(|failure| lost.is_none() || !failure.is_broken_pipe());
         let Some(failure) = failure else { return lost.unwrap_or(0) };
+        if !failure.is_reported() {
+            return failure.exit_code();
+        }
         let mut sentence = failure.sentence(plan, self.job, self.ending.others_ended);
         let (text, list) = self.time_report.map_or_else(Default::default, |report| (report.text, report.list));
         if !text.is_empty() && !self.reporter.is_json() {

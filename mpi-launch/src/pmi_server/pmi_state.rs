@@ -4,10 +4,11 @@
 //! barrier ends when all ranks of the job are in it.
 
 use super::key_values::{KeyValueSpace, LONGEST_KEY, LONGEST_NAME, LONGEST_VALUE};
-use mpi_wireup::pmi::wire::{Message, compose};
+use mpi_wireup::pmi::spawn::{BEGIN, Collected, Collector, LONGEST_LINE as LONGEST_SPAWN_LINE};
+use mpi_wireup::pmi::wire::{LONGEST_LINE, Message, compose};
 
 /// The state of one rank.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct RankState {
     /// Number of its program among several.
     program: u32,
@@ -15,7 +16,9 @@ struct RankState {
     inside: bool,
     /// In the barrier.
     waits: bool,
-    /// In the middle of a message of several lines.
+    /// The lines of its request to start processes.
+    spawn: Collector,
+    /// In the middle of another message of several lines.
     in_long_message: bool,
     /// Its process has ended.
     ended: bool,
@@ -30,6 +33,8 @@ pub enum Act {
     AnswerAll(String),
     /// End the job with this exit code.
     Abort(i32),
+    /// Start processes, or answer why that cannot be done.
+    Spawn(Collected),
     /// Nothing.
     Nothing,
 }
@@ -52,7 +57,7 @@ impl PmiState {
         let placed = space.put("PMI_process_mapping", &format!("(vector,(0,1,{ranks}))"));
         debug_assert!(placed.is_ok());
         PmiState {
-            rank_states: vec![RankState::default(); ranks as usize],
+            rank_states: (0..ranks).map(|_| RankState::default()).collect(),
             name: format!("ferrum_{job_id:016x}"),
             space,
             waiting: 0,
@@ -93,12 +98,19 @@ impl PmiState {
     /// Takes one line of a rank's, without its line end.
     pub fn line(&mut self, rank: u32, line: &[u8]) -> Act {
         let seat = &mut self.rank_states[rank as usize];
+        if seat.spawn.in_block() {
+            return seat.spawn.line(line).map_or(Act::Nothing, Act::Spawn);
+        }
+        if line == BEGIN.as_bytes() {
+            seat.spawn.begin();
+            return Act::Nothing;
+        }
         if seat.in_long_message {
             if line != b"endcmd" {
                 return Act::Nothing;
             }
             seat.in_long_message = false;
-            return refusal("spawn_result", "this_mpiexec_starts_no_further_processes");
+            return refusal("error", "unknown_command_of_several_lines");
         }
         if line.starts_with(b"mcmd=") {
             seat.in_long_message = true;
@@ -108,6 +120,18 @@ impl PmiState {
             Ok(message) => self.message(rank, &message),
             Err(malformed) => refusal("error", &malformed.to_string().replace(' ', "_")),
         }
+    }
+
+    /// Gives all ranks values, as a rank's `put` does.
+    /// # Errors
+    /// Why a value is not accepted.
+    pub fn put_all(&mut self, values: &[(String, String)]) -> Result<(), &'static str> {
+        values.iter().try_for_each(|(key, value)| self.space.put(key, value))
+    }
+
+    /// The longest line that a rank may send now, in bytes.
+    pub fn longest_line(&self, rank: u32) -> usize {
+        if self.rank_states[rank as usize].spawn.in_block() { LONGEST_SPAWN_LINE } else { LONGEST_LINE }
     }
 
     /// The answer to a line that is longer than any can be.
@@ -137,7 +161,7 @@ impl PmiState {
             "publish_name" => refusal("publish_result", "names_are_not_published_here"),
             "unpublish_name" => refusal("unpublish_result", "names_are_not_published_here"),
             "lookup_name" => refusal("lookup_result", "names_are_not_published_here"),
-            "spawn" => refusal("spawn_result", "this_mpiexec_starts_no_further_processes"),
+            "spawn" => refusal("spawn_result", "the_request_has_several_lines"),
             other => refusal("error", &format!("unknown_command_{}", other.chars().take(40).collect::<String>())),
         }
     }
@@ -219,6 +243,7 @@ mod tests {
     use mpi_wireup::launcher::{KeyValueExchange, Launcher};
     use mpi_wireup::pmi::client::Client;
     use proptest::prelude::*;
+    use std::ffi::OsStr;
     use std::io::{BufRead, BufReader, Write};
     use std::os::fd::IntoRawFd;
     use std::os::unix::net::UnixStream;
@@ -297,12 +322,23 @@ mod tests {
     }
 
     #[test]
-    fn spawning_and_publishing_are_refused() {
+    fn a_request_to_spawn_is_collected_and_other_long_messages_are_refused() {
         let mut state = PmiState::new(1, 1);
-        for line in ["mcmd=spawn", "nprocs=2", "execname=a b", "arg1=cmd=finalize"] {
+        for line in ["mcmd=spawn", "nprocs=2", "execname=a b", "argcnt=1", "arg1=cmd=finalize"] {
             assert_eq!(state.line(0, line.as_bytes()), Act::Nothing);
         }
-        assert!(request(&mut state, 0, "endcmd").starts_with("cmd=spawn_result rc=-1 msg="));
+        let Act::Spawn(Collected { request: Ok(spawn), ours: false }) = state.line(0, b"endcmd") else {
+            panic!("the request is whole")
+        };
+        assert_eq!((spawn.processes(), &*spawn.programs[0].program), (2, OsStr::new("a b")));
+        assert_eq!(spawn.programs[0].arguments, ["cmd=finalize"]);
+        assert_eq!((state.line(0, b"mcmd=other"), state.line(0, b"cmd=finalize")), (Act::Nothing, Act::Nothing));
+        assert!(request(&mut state, 0, "endcmd").starts_with("cmd=error rc=-1 msg="));
+    }
+
+    #[test]
+    fn publishing_is_refused() {
+        let mut state = PmiState::new(1, 1);
         for line in [
             "cmd=publish_name service=a port=b",
             "cmd=lookup_name service=a",
@@ -352,7 +388,7 @@ mod tests {
                         (&own).write_all(line.as_bytes()).expect("the other end is there")
                     }
                     Act::Abort(code) => return code,
-                    Act::Nothing => {}
+                    Act::Nothing | Act::Spawn(_) => {}
                 }
             }
             -1

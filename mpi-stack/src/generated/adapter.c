@@ -2554,6 +2554,11 @@ static const ferrum_parameter parameters_Keyval_create[] = {
 static const ferrum_parameter parameters_Keyval_free[] = {
     {"keyval", "KEYVAL", "int *", FERRUM_ADDRESS, FERRUM_INOUT},
 };
+static const ferrum_parameter parameters_Lookup_name[] = {
+    {"service_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"port_name", "STRING", "char *", FERRUM_ADDRESS, FERRUM_OUT},
+};
 static const ferrum_parameter parameters_Message_c2f[] = {
     {"message", "MESSAGE", "MPI_Message", FERRUM_HANDLE, FERRUM_IN},
 };
@@ -2967,6 +2972,11 @@ static const ferrum_parameter parameters_Psend_init[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const adapter_buffer buffers_Psend_init[] = {{0, 2, 3, 1, 0}};
+static const ferrum_parameter parameters_Publish_name[] = {
+    {"service_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"port_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+};
 static const ferrum_parameter parameters_Put[] = {
     {"origin_addr", "BUFFER", "const void *", FERRUM_ADDRESS, FERRUM_IN},
     {"origin_count", "POLYXFER_NUM_ELEM_NNI", "int", FERRUM_INT, FERRUM_IN},
@@ -4454,6 +4464,11 @@ static const ferrum_parameter parameters_Unpack_external_c[] = {
     {"datatype", "DATATYPE", "MPI_Datatype", FERRUM_HANDLE, FERRUM_IN},
 };
 static const adapter_buffer buffers_Unpack_external_c[] = {{4, 5, 6, -1, 0}};
+static const ferrum_parameter parameters_Unpublish_name[] = {
+    {"service_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+    {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
+    {"port_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
+};
 static const ferrum_parameter parameters_Wait[] = {
     {"request", "REQUEST", "MPI_Request *", FERRUM_ADDRESS, FERRUM_INOUT},
     {"status", "STATUS", "MPI_Status *", FERRUM_ADDRESS, FERRUM_OUT},
@@ -4687,7 +4702,7 @@ static const ferrum_parameter parameters_Win_wait[] = {
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
 
-const ferrum_function adapter_functions[682] = {
+const ferrum_function adapter_functions[685] = {
     {"MPI_Abi_get_fortran_booleans", 1, 4, parameters_Abi_get_fortran_booleans, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_fortran_info", 2, 1, parameters_Abi_get_fortran_info, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Abi_get_info", 3, 1, parameters_Abi_get_info, FERRUM_INT, 1, -1, -1, -1},
@@ -5044,6 +5059,7 @@ const ferrum_function adapter_functions[682] = {
     {"MPI_Issend_c", 361, 7, parameters_Issend_c, FERRUM_INT, 1, 3, 4, 5},
     {"MPI_Keyval_create", 362, 4, parameters_Keyval_create, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Keyval_free", 363, 1, parameters_Keyval_free, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Lookup_name", 364, 3, parameters_Lookup_name, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Message_c2f", 365, 1, parameters_Message_c2f, FERRUM_INT, 0, -1, -1, -1},
     {"MPI_Message_f2c", 366, 1, parameters_Message_f2c, FERRUM_HANDLE, 0, -1, -1, -1},
     {"MPI_Message_fromint", 367, 1, parameters_Message_fromint, FERRUM_HANDLE, 0, -1, -1, -1},
@@ -5095,6 +5111,7 @@ const ferrum_function adapter_functions[682] = {
     {"MPI_Precv_init", 414, 9, parameters_Precv_init, FERRUM_INT, 1, 4, 5, 6},
     {"MPI_Probe", 415, 4, parameters_Probe, FERRUM_INT, 1, 0, 1, 2},
     {"MPI_Psend_init", 416, 9, parameters_Psend_init, FERRUM_INT, 1, 4, 5, 6},
+    {"MPI_Publish_name", 417, 3, parameters_Publish_name, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Put", 418, 8, parameters_Put, FERRUM_INT, 1, -1, -1, 7},
     {"MPI_Put_c", 419, 8, parameters_Put_c, FERRUM_INT, 1, -1, -1, 7},
     {"MPI_Query_thread", 420, 1, parameters_Query_thread, FERRUM_INT, 1, -1, -1, -1},
@@ -5319,6 +5336,7 @@ const ferrum_function adapter_functions[682] = {
     {"MPI_Unpack_c", 639, 7, parameters_Unpack_c, FERRUM_INT, 1, -1, -1, 6},
     {"MPI_Unpack_external", 640, 7, parameters_Unpack_external, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Unpack_external_c", 641, 7, parameters_Unpack_external_c, FERRUM_INT, 1, -1, -1, -1},
+    {"MPI_Unpublish_name", 642, 3, parameters_Unpublish_name, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Wait", 643, 2, parameters_Wait, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Waitall", 644, 3, parameters_Waitall, FERRUM_INT, 1, -1, -1, -1},
     {"MPI_Waitany", 645, 4, parameters_Waitany, FERRUM_INT, 1, -1, -1, -1},
@@ -5372,7 +5390,7 @@ const ferrum_function adapter_functions[682] = {
     {"MPI_Wtime", 693, 0, NULL, FERRUM_DOUBLE, 0, -1, -1, -1},
 };
 
-const adapter_buffers adapter_all_buffers[682] = {
+const adapter_buffers adapter_all_buffers[685] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -5734,6 +5752,7 @@ const adapter_buffers adapter_all_buffers[682] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
+    {0, -1, NULL},
     {1, -1, buffers_Mrecv},
     {1, -1, buffers_Mrecv_c},
     {2, -1, buffers_Neighbor_allgather},
@@ -5780,6 +5799,7 @@ const adapter_buffers adapter_all_buffers[682] = {
     {1, -1, buffers_Precv_init},
     {0, -1, NULL},
     {1, -1, buffers_Psend_init},
+    {0, -1, NULL},
     {1, -1, buffers_Put},
     {1, -1, buffers_Put_c},
     {0, -1, NULL},
@@ -6004,6 +6024,7 @@ const adapter_buffers adapter_all_buffers[682] = {
     {1, -1, buffers_Unpack_c},
     {1, -1, buffers_Unpack_external},
     {1, -1, buffers_Unpack_external_c},
+    {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -10683,13 +10704,26 @@ int MPI_Keyval_free(int *keyval)
     return (int)call.result.integer;
 }
 
+int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Lookup_name(service_name, info, port_name);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)service_name}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)port_name}};
+    ferrum_call call = {.function = &adapter_functions[356], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Lookup_name(service_name, info, port_name);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
 MPI_Fint MPI_Message_c2f(MPI_Message message)
 {
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Message_c2f(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
-    ferrum_call call = {.function = &adapter_functions[356], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[357], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_c2f(message);
     adapter_leave(&call, inside);
@@ -10702,7 +10736,7 @@ MPI_Message MPI_Message_f2c(MPI_Fint message)
     if (!inside)
         return PMPI_Message_f2c(message);
     const ferrum_value values[] = {{.integer = message}};
-    ferrum_call call = {.function = &adapter_functions[357], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[358], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Message_f2c(message);
     adapter_leave(&call, inside);
@@ -10715,7 +10749,7 @@ MPI_Message MPI_Message_fromint(int message)
     if (!inside)
         return PMPI_Message_fromint(message);
     const ferrum_value values[] = {{.integer = message}};
-    ferrum_call call = {.function = &adapter_functions[358], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[359], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Message_fromint(message);
     adapter_leave(&call, inside);
@@ -10728,7 +10762,7 @@ int MPI_Message_toint(MPI_Message message)
     if (!inside)
         return PMPI_Message_toint(message);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)message}};
-    ferrum_call call = {.function = &adapter_functions[359], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[360], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Message_toint(message);
     adapter_leave(&call, inside);
@@ -10741,7 +10775,7 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
     if (!inside)
         return PMPI_Mprobe(source, tag, comm, message, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[360], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[361], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mprobe(source, tag, comm, message, status);
     adapter_leave(&call, inside);
@@ -10754,7 +10788,7 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
     if (!inside)
         return PMPI_Mrecv(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[361], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[362], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv(buf, count, datatype, message, status);
     adapter_leave(&call, inside);
@@ -10767,7 +10801,7 @@ int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *
     if (!inside)
         return PMPI_Mrecv_c(buf, count, datatype, message, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)message}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[362], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[363], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Mrecv_c(buf, count, datatype, message, status);
     adapter_leave(&call, inside);
@@ -10780,7 +10814,7 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
     if (!inside)
         return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[363], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[364], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10793,7 +10827,7 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (!inside)
         return PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[364], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[365], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10806,7 +10840,7 @@ int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype
     if (!inside)
         return PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[365], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[366], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10819,7 +10853,7 @@ int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     if (!inside)
         return PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[366], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[367], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10832,7 +10866,7 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
     if (!inside)
         return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[367], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[368], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10845,7 +10879,7 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     if (!inside)
         return PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[368], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[369], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10858,7 +10892,7 @@ int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatyp
     if (!inside)
         return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[369], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[370], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10871,7 +10905,7 @@ int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     if (!inside)
         return PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[370], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[371], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10884,7 +10918,7 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
     if (!inside)
         return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[371], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[372], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10897,7 +10931,7 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     if (!inside)
         return PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[372], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[373], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10910,7 +10944,7 @@ int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype 
     if (!inside)
         return PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[373], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[374], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10923,7 +10957,7 @@ int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     if (!inside)
         return PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[374], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[375], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10936,7 +10970,7 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
     if (!inside)
         return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[375], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[376], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10949,7 +10983,7 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
     if (!inside)
         return PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[376], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[377], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     adapter_leave(&call, inside);
@@ -10962,7 +10996,7 @@ int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], con
     if (!inside)
         return PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[377], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[378], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10975,7 +11009,7 @@ int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcount
     if (!inside)
         return PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[378], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[379], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     adapter_leave(&call, inside);
@@ -10988,7 +11022,7 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
     if (!inside)
         return PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[379], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[380], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     adapter_leave(&call, inside);
@@ -11001,7 +11035,7 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
     if (!inside)
         return PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[380], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[381], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     adapter_leave(&call, inside);
@@ -11014,7 +11048,7 @@ int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], con
     if (!inside)
         return PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[381], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[382], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     adapter_leave(&call, inside);
@@ -11027,7 +11061,7 @@ int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcount
     if (!inside)
         return PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)sdispls}, {.address = (void *)(uintptr_t)sendtypes}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)rdispls}, {.address = (void *)(uintptr_t)recvtypes}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[382], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[383], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     adapter_leave(&call, inside);
@@ -11040,7 +11074,7 @@ MPI_Fint MPI_Op_c2f(MPI_Op op)
     if (!inside)
         return PMPI_Op_c2f(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[383], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[384], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_c2f(op);
     adapter_leave(&call, inside);
@@ -11053,7 +11087,7 @@ int MPI_Op_commutative(MPI_Op op, int *commute)
     if (!inside)
         return PMPI_Op_commutative(op, commute);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)commute}};
-    ferrum_call call = {.function = &adapter_functions[384], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[385], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_commutative(op, commute);
     adapter_leave(&call, inside);
@@ -11066,7 +11100,7 @@ int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
     if (!inside)
         return PMPI_Op_create(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[385], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[386], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create(user_fn, commute, op);
     adapter_leave(&call, inside);
@@ -11079,7 +11113,7 @@ int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     if (!inside)
         return PMPI_Op_create_c(user_fn, commute, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)user_fn}, {.integer = commute}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[386], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[387], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_create_c(user_fn, commute, op);
     adapter_leave(&call, inside);
@@ -11092,7 +11126,7 @@ MPI_Op MPI_Op_f2c(MPI_Fint op)
     if (!inside)
         return PMPI_Op_f2c(op);
     const ferrum_value values[] = {{.integer = op}};
-    ferrum_call call = {.function = &adapter_functions[387], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[388], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Op_f2c(op);
     adapter_leave(&call, inside);
@@ -11105,7 +11139,7 @@ int MPI_Op_free(MPI_Op *op)
     if (!inside)
         return PMPI_Op_free(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[388], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[389], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_free(op);
     adapter_leave(&call, inside);
@@ -11118,7 +11152,7 @@ MPI_Op MPI_Op_fromint(int op)
     if (!inside)
         return PMPI_Op_fromint(op);
     const ferrum_value values[] = {{.integer = op}};
-    ferrum_call call = {.function = &adapter_functions[389], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[390], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Op_fromint(op);
     adapter_leave(&call, inside);
@@ -11131,7 +11165,7 @@ int MPI_Op_toint(MPI_Op op)
     if (!inside)
         return PMPI_Op_toint(op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[390], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[391], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Op_toint(op);
     adapter_leave(&call, inside);
@@ -11144,7 +11178,7 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
     if (!inside)
         return PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[391], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[392], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
     adapter_leave(&call, inside);
@@ -11157,7 +11191,7 @@ int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void
     if (!inside)
         return PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[392], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[393], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
     adapter_leave(&call, inside);
@@ -11170,7 +11204,7 @@ int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_D
     if (!inside)
         return PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
-    ferrum_call call = {.function = &adapter_functions[393], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[394], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     adapter_leave(&call, inside);
@@ -11183,7 +11217,7 @@ int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incoun
     if (!inside)
         return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outsize}, {.address = (void *)(uintptr_t)position}};
-    ferrum_call call = {.function = &adapter_functions[394], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[395], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     adapter_leave(&call, inside);
@@ -11196,7 +11230,7 @@ int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype dataty
     if (!inside)
         return PMPI_Pack_external_size(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[395], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[396], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size(datarep, incount, datatype, size);
     adapter_leave(&call, inside);
@@ -11209,7 +11243,7 @@ int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatyp
     if (!inside)
         return PMPI_Pack_external_size_c(datarep, incount, datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[396], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[397], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_external_size_c(datarep, incount, datatype, size);
     adapter_leave(&call, inside);
@@ -11222,7 +11256,7 @@ int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     if (!inside)
         return PMPI_Pack_size(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[397], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[398], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size(incount, datatype, comm, size);
     adapter_leave(&call, inside);
@@ -11235,7 +11269,7 @@ int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI
     if (!inside)
         return PMPI_Pack_size_c(incount, datatype, comm, size);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[398], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[399], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pack_size_c(incount, datatype, comm, size);
     adapter_leave(&call, inside);
@@ -11248,7 +11282,7 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag)
     if (!inside)
         return PMPI_Parrived(request, partition, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.integer = partition}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[399], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[400], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Parrived(request, partition, flag);
     adapter_leave(&call, inside);
@@ -11262,7 +11296,7 @@ int MPI_Pcontrol(const int level, ...)
     if (!inside)
         return PMPI_Pcontrol(level, ADAPTER_FURTHER);
     const ferrum_value values[] = {{.integer = level}, {.integer = 0}};
-    ferrum_call call = {.function = &adapter_functions[400], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[401], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pcontrol(level, ADAPTER_FURTHER);
     adapter_leave(&call, inside);
@@ -11275,7 +11309,7 @@ int MPI_Pready(int partition, MPI_Request request)
     if (!inside)
         return PMPI_Pready(partition, request);
     const ferrum_value values[] = {{.integer = partition}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[401], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[402], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready(partition, request);
     adapter_leave(&call, inside);
@@ -11288,7 +11322,7 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
     if (!inside)
         return PMPI_Pready_list(length, array_of_partitions, request);
     const ferrum_value values[] = {{.integer = length}, {.address = (void *)(uintptr_t)array_of_partitions}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[402], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[403], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_list(length, array_of_partitions, request);
     adapter_leave(&call, inside);
@@ -11301,7 +11335,7 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
     if (!inside)
         return PMPI_Pready_range(partition_low, partition_high, request);
     const ferrum_value values[] = {{.integer = partition_low}, {.integer = partition_high}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[403], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Pready_range(partition_low, partition_high, request);
     adapter_leave(&call, inside);
@@ -11314,7 +11348,7 @@ int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype data
     if (!inside)
         return PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[404], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[405], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
     adapter_leave(&call, inside);
@@ -11327,7 +11361,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     if (!inside)
         return PMPI_Probe(source, tag, comm, status);
     const ferrum_value values[] = {{.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[405], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[406], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Probe(source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11340,9 +11374,22 @@ int MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatyp
     if (!inside)
         return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = partitions}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[406], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[407], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Publish_name(service_name, info, port_name);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)service_name}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)port_name}};
+    ferrum_call call = {.function = &adapter_functions[408], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Publish_name(service_name, info, port_name);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -11353,7 +11400,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
     if (!inside)
         return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[407], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[409], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -11366,7 +11413,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
     if (!inside)
         return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[408], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     adapter_leave(&call, inside);
@@ -11379,7 +11426,7 @@ int MPI_Query_thread(int *provided)
     if (!inside)
         return PMPI_Query_thread(provided);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[409], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Query_thread(provided);
     adapter_leave(&call, inside);
@@ -11392,7 +11439,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
     if (!inside)
         return PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[410], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11405,7 +11452,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     if (!inside)
         return PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[411], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11418,7 +11465,7 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
     if (!inside)
         return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[412], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11431,7 +11478,7 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
     if (!inside)
         return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[413], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
     adapter_leave(&call, inside);
@@ -11444,7 +11491,7 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
     if (!inside)
         return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[414], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11457,7 +11504,7 @@ int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
     if (!inside)
         return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = source}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[415], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11470,7 +11517,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     if (!inside)
         return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[416], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     adapter_leave(&call, inside);
@@ -11483,7 +11530,7 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     if (!inside)
         return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[417], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     adapter_leave(&call, inside);
@@ -11496,7 +11543,7 @@ int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[418], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11509,7 +11556,7 @@ int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[419], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -11522,7 +11569,7 @@ int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype 
     if (!inside)
         return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[420], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op);
     adapter_leave(&call, inside);
@@ -11535,7 +11582,7 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
     if (!inside)
         return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.address = (void *)(uintptr_t)inoutbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}};
-    ferrum_call call = {.function = &adapter_functions[421], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
     adapter_leave(&call, inside);
@@ -11548,7 +11595,7 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
     if (!inside)
         return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[422], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11561,7 +11608,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
     if (!inside)
         return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[423], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11574,7 +11621,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
     if (!inside)
         return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[424], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11587,7 +11634,7 @@ int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvco
     if (!inside)
         return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[425], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[427], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11600,7 +11647,7 @@ int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
     if (!inside)
         return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[426], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11613,7 +11660,7 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
     if (!inside)
         return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[427], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11626,7 +11673,7 @@ int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvco
     if (!inside)
         return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[428], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11639,7 +11686,7 @@ int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Coun
     if (!inside)
         return PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.address = (void *)(uintptr_t)recvcounts}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[429], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -11652,7 +11699,7 @@ int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *r
     if (!inside)
         return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[430], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -11665,7 +11712,7 @@ int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_
     if (!inside)
         return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)read_conversion_fn}, {.address = (void *)(uintptr_t)write_conversion_fn}, {.address = (void *)(uintptr_t)dtype_file_extent_fn}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[431], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     adapter_leave(&call, inside);
@@ -11678,7 +11725,7 @@ int MPI_Remove_error_class(int errorclass)
     if (!inside)
         return PMPI_Remove_error_class(errorclass);
     const ferrum_value values[] = {{.integer = errorclass}};
-    ferrum_call call = {.function = &adapter_functions[432], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_class(errorclass);
     adapter_leave(&call, inside);
@@ -11691,7 +11738,7 @@ int MPI_Remove_error_code(int errorcode)
     if (!inside)
         return PMPI_Remove_error_code(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[433], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_code(errorcode);
     adapter_leave(&call, inside);
@@ -11704,7 +11751,7 @@ int MPI_Remove_error_string(int errorcode)
     if (!inside)
         return PMPI_Remove_error_string(errorcode);
     const ferrum_value values[] = {{.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[434], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Remove_error_string(errorcode);
     adapter_leave(&call, inside);
@@ -11717,7 +11764,7 @@ MPI_Fint MPI_Request_c2f(MPI_Request request)
     if (!inside)
         return PMPI_Request_c2f(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[435], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_c2f(request);
     adapter_leave(&call, inside);
@@ -11730,7 +11777,7 @@ MPI_Request MPI_Request_f2c(MPI_Fint request)
     if (!inside)
         return PMPI_Request_f2c(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[436], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_f2c(request);
     adapter_leave(&call, inside);
@@ -11743,7 +11790,7 @@ int MPI_Request_free(MPI_Request *request)
     if (!inside)
         return PMPI_Request_free(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[437], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_free(request);
     adapter_leave(&call, inside);
@@ -11756,7 +11803,7 @@ MPI_Request MPI_Request_fromint(int request)
     if (!inside)
         return PMPI_Request_fromint(request);
     const ferrum_value values[] = {{.integer = request}};
-    ferrum_call call = {.function = &adapter_functions[438], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Request_fromint(request);
     adapter_leave(&call, inside);
@@ -11769,7 +11816,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Request_get_status(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[439], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status(request, flag, status);
     adapter_leave(&call, inside);
@@ -11782,7 +11829,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[440], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -11795,7 +11842,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
     if (!inside)
         return PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[441], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
@@ -11808,7 +11855,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests
     if (!inside)
         return PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[442], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -11821,7 +11868,7 @@ int MPI_Request_toint(MPI_Request request)
     if (!inside)
         return PMPI_Request_toint(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[443], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Request_toint(request);
     adapter_leave(&call, inside);
@@ -11834,7 +11881,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     if (!inside)
         return PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[444], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11847,7 +11894,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
     if (!inside)
         return PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[445], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11860,7 +11907,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     if (!inside)
         return PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.address = (void *)(uintptr_t)result_addr}, {.integer = result_count}, {.address = (void *)(uintptr_t)result_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[446], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     adapter_leave(&call, inside);
@@ -11873,7 +11920,7 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     if (!inside)
         return PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[447], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11886,7 +11933,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
     if (!inside)
         return PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[448], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11899,7 +11946,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     if (!inside)
         return PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)origin_addr}, {.integer = origin_count}, {.address = (void *)(uintptr_t)origin_datatype}, {.integer = target_rank}, {.integer = target_disp}, {.integer = target_count}, {.address = (void *)(uintptr_t)target_datatype}, {.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[449], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     adapter_leave(&call, inside);
@@ -11912,7 +11959,7 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[450], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -11925,7 +11972,7 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[451], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -11938,7 +11985,7 @@ int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[452], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11951,7 +11998,7 @@ int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[453], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -11964,7 +12011,7 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
     if (!inside)
         return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[454], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11977,7 +12024,7 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
     if (!inside)
         return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[455], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     adapter_leave(&call, inside);
@@ -11990,7 +12037,7 @@ int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     if (!inside)
         return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[456], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -12003,7 +12050,7 @@ int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     if (!inside)
         return PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)op}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[457], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     adapter_leave(&call, inside);
@@ -12016,7 +12063,7 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!inside)
         return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[458], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12029,7 +12076,7 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!inside)
         return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[459], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12042,7 +12089,7 @@ int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (!inside)
         return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[460], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12055,7 +12102,7 @@ int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (!inside)
         return PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[461], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12068,7 +12115,7 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
     if (!inside)
         return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[462], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12081,7 +12128,7 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
     if (!inside)
         return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[463], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     adapter_leave(&call, inside);
@@ -12094,7 +12141,7 @@ int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int dis
     if (!inside)
         return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[464], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12107,7 +12154,7 @@ int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const
     if (!inside)
         return PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.address = (void *)(uintptr_t)sendcounts}, {.address = (void *)(uintptr_t)displs}, {.address = (void *)(uintptr_t)sendtype}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = root}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[465], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     adapter_leave(&call, inside);
@@ -12120,7 +12167,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
     if (!inside)
         return PMPI_Send(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[466], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12133,7 +12180,7 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
     if (!inside)
         return PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[467], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12146,7 +12193,7 @@ int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, i
     if (!inside)
         return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[468], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12159,7 +12206,7 @@ int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int
     if (!inside)
         return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[469], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12172,7 +12219,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
     if (!inside)
         return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[470], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12185,7 +12232,7 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!inside)
         return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)sendbuf}, {.integer = sendcount}, {.address = (void *)(uintptr_t)sendtype}, {.integer = dest}, {.integer = sendtag}, {.address = (void *)(uintptr_t)recvbuf}, {.integer = recvcount}, {.address = (void *)(uintptr_t)recvtype}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[471], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12198,7 +12245,7 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[472], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12211,7 +12258,7 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = sendtag}, {.integer = source}, {.integer = recvtag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[473], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     adapter_leave(&call, inside);
@@ -12224,7 +12271,7 @@ int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
     if (!inside)
         return PMPI_Session_attach_buffer(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[474], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer(session, buffer, size);
     adapter_leave(&call, inside);
@@ -12237,7 +12284,7 @@ int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count siz
     if (!inside)
         return PMPI_Session_attach_buffer_c(session, buffer, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[475], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_attach_buffer_c(session, buffer, size);
     adapter_leave(&call, inside);
@@ -12250,7 +12297,7 @@ MPI_Fint MPI_Session_c2f(MPI_Session session)
     if (!inside)
         return PMPI_Session_c2f(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[476], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_c2f(session);
     adapter_leave(&call, inside);
@@ -12263,7 +12310,7 @@ int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
     if (!inside)
         return PMPI_Session_call_errhandler(session, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[477], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_call_errhandler(session, errorcode);
     adapter_leave(&call, inside);
@@ -12276,7 +12323,7 @@ int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errha
     if (!inside)
         return PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[478], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_create_errhandler(session_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -12289,7 +12336,7 @@ int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
     if (!inside)
         return PMPI_Session_detach_buffer(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[479], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -12302,7 +12349,7 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
     if (!inside)
         return PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)buffer_addr}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[480], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_detach_buffer_c(session, buffer_addr, size);
     adapter_leave(&call, inside);
@@ -12315,7 +12362,7 @@ MPI_Session MPI_Session_f2c(MPI_Fint session)
     if (!inside)
         return PMPI_Session_f2c(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[481], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_f2c(session);
     adapter_leave(&call, inside);
@@ -12328,7 +12375,7 @@ int MPI_Session_finalize(MPI_Session *session)
     if (!inside)
         return PMPI_Session_finalize(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[482], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_finalize(session);
     adapter_leave(&call, inside);
@@ -12341,7 +12388,7 @@ int MPI_Session_flush_buffer(MPI_Session session)
     if (!inside)
         return PMPI_Session_flush_buffer(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[483], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_flush_buffer(session);
     adapter_leave(&call, inside);
@@ -12354,7 +12401,7 @@ MPI_Session MPI_Session_fromint(int session)
     if (!inside)
         return PMPI_Session_fromint(session);
     const ferrum_value values[] = {{.integer = session}};
-    ferrum_call call = {.function = &adapter_functions[484], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Session_fromint(session);
     adapter_leave(&call, inside);
@@ -12367,7 +12414,7 @@ int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Session_get_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[485], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -12380,7 +12427,7 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     if (!inside)
         return PMPI_Session_get_info(session, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[486], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_info(session, info_used);
     adapter_leave(&call, inside);
@@ -12393,7 +12440,7 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
     if (!inside)
         return PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.integer = n}, {.address = (void *)(uintptr_t)pset_len}, {.address = (void *)(uintptr_t)pset_name}};
-    ferrum_call call = {.function = &adapter_functions[487], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
     adapter_leave(&call, inside);
@@ -12406,7 +12453,7 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
     if (!inside)
         return PMPI_Session_get_num_psets(session, info, npset_names);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)npset_names}};
-    ferrum_call call = {.function = &adapter_functions[488], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_num_psets(session, info, npset_names);
     adapter_leave(&call, inside);
@@ -12419,7 +12466,7 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
     if (!inside)
         return PMPI_Session_get_pset_info(session, pset_name, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)pset_name}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[489], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_get_pset_info(session, pset_name, info);
     adapter_leave(&call, inside);
@@ -12432,7 +12479,7 @@ int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
     if (!inside)
         return PMPI_Session_iflush_buffer(session, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[490], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_iflush_buffer(session, request);
     adapter_leave(&call, inside);
@@ -12445,7 +12492,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     if (!inside)
         return PMPI_Session_init(info, errhandler, session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)errhandler}, {.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[491], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_init(info, errhandler, session);
     adapter_leave(&call, inside);
@@ -12458,7 +12505,7 @@ int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Session_set_errhandler(session, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[492], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_set_errhandler(session, errhandler);
     adapter_leave(&call, inside);
@@ -12471,7 +12518,7 @@ int MPI_Session_toint(MPI_Session session)
     if (!inside)
         return PMPI_Session_toint(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[493], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Session_toint(session);
     adapter_leave(&call, inside);
@@ -12484,7 +12531,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (!inside)
         return PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[494], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12497,7 +12544,7 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (!inside)
         return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[495], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
     adapter_leave(&call, inside);
@@ -12510,7 +12557,7 @@ int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (!inside)
         return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[496], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12523,7 +12570,7 @@ int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     if (!inside)
         return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)buf}, {.integer = count}, {.address = (void *)(uintptr_t)datatype}, {.integer = dest}, {.integer = tag}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[497], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
     adapter_leave(&call, inside);
@@ -12536,7 +12583,7 @@ int MPI_Start(MPI_Request *request)
     if (!inside)
         return PMPI_Start(request);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}};
-    ferrum_call call = {.function = &adapter_functions[498], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Start(request);
     adapter_leave(&call, inside);
@@ -12549,7 +12596,7 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
     if (!inside)
         return PMPI_Startall(count, array_of_requests);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}};
-    ferrum_call call = {.function = &adapter_functions[499], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Startall(count, array_of_requests);
     adapter_leave(&call, inside);
@@ -12562,7 +12609,7 @@ int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_c2f(c_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[500], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f(c_status, f_status);
     adapter_leave(&call, inside);
@@ -12575,7 +12622,7 @@ int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_c2f08(c_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)c_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[501], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_c2f08(c_status, f08_status);
     adapter_leave(&call, inside);
@@ -12588,7 +12635,7 @@ int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f082c(f08_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[502], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082c(f08_status, c_status);
     adapter_leave(&call, inside);
@@ -12601,7 +12648,7 @@ int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
     if (!inside)
         return PMPI_Status_f082f(f08_status, f_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f08_status}, {.address = (void *)(uintptr_t)f_status}};
-    ferrum_call call = {.function = &adapter_functions[503], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f082f(f08_status, f_status);
     adapter_leave(&call, inside);
@@ -12614,7 +12661,7 @@ int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
     if (!inside)
         return PMPI_Status_f2c(f_status, c_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)c_status}};
-    ferrum_call call = {.function = &adapter_functions[504], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2c(f_status, c_status);
     adapter_leave(&call, inside);
@@ -12627,7 +12674,7 @@ int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
     if (!inside)
         return PMPI_Status_f2f08(f_status, f08_status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)f_status}, {.address = (void *)(uintptr_t)f08_status}};
-    ferrum_call call = {.function = &adapter_functions[505], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_f2f08(f_status, f08_status);
     adapter_leave(&call, inside);
@@ -12640,7 +12687,7 @@ int MPI_Status_get_error(const MPI_Status *status, int *err)
     if (!inside)
         return PMPI_Status_get_error(status, err);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)err}};
-    ferrum_call call = {.function = &adapter_functions[506], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_error(status, err);
     adapter_leave(&call, inside);
@@ -12653,7 +12700,7 @@ int MPI_Status_get_source(const MPI_Status *status, int *source)
     if (!inside)
         return PMPI_Status_get_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)source}};
-    ferrum_call call = {.function = &adapter_functions[507], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_source(status, source);
     adapter_leave(&call, inside);
@@ -12666,7 +12713,7 @@ int MPI_Status_get_tag(const MPI_Status *status, int *tag)
     if (!inside)
         return PMPI_Status_get_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)tag}};
-    ferrum_call call = {.function = &adapter_functions[508], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_get_tag(status, tag);
     adapter_leave(&call, inside);
@@ -12679,7 +12726,7 @@ int MPI_Status_set_cancelled(MPI_Status *status, int flag)
     if (!inside)
         return PMPI_Status_set_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = flag}};
-    ferrum_call call = {.function = &adapter_functions[509], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -12692,7 +12739,7 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count
     if (!inside)
         return PMPI_Status_set_elements(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[510], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12705,7 +12752,7 @@ int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_c(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[511], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_c(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12718,7 +12765,7 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (!inside)
         return PMPI_Status_set_elements_x(status, datatype, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)datatype}, {.integer = count}};
-    ferrum_call call = {.function = &adapter_functions[512], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_elements_x(status, datatype, count);
     adapter_leave(&call, inside);
@@ -12731,7 +12778,7 @@ int MPI_Status_set_error(MPI_Status *status, int err)
     if (!inside)
         return PMPI_Status_set_error(status, err);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = err}};
-    ferrum_call call = {.function = &adapter_functions[513], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_error(status, err);
     adapter_leave(&call, inside);
@@ -12744,7 +12791,7 @@ int MPI_Status_set_source(MPI_Status *status, int source)
     if (!inside)
         return PMPI_Status_set_source(status, source);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = source}};
-    ferrum_call call = {.function = &adapter_functions[514], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_source(status, source);
     adapter_leave(&call, inside);
@@ -12757,7 +12804,7 @@ int MPI_Status_set_tag(MPI_Status *status, int tag)
     if (!inside)
         return PMPI_Status_set_tag(status, tag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.integer = tag}};
-    ferrum_call call = {.function = &adapter_functions[515], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Status_set_tag(status, tag);
     adapter_leave(&call, inside);
@@ -12770,7 +12817,7 @@ int MPI_T_category_changed(int *update_number)
     if (!inside)
         return PMPI_T_category_changed(update_number);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)update_number}};
-    ferrum_call call = {.function = &adapter_functions[516], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_changed(update_number);
     adapter_leave(&call, inside);
@@ -12783,7 +12830,7 @@ int MPI_T_category_get_categories(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_categories(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[517], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_categories(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12796,7 +12843,7 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_cvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[518], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_cvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12809,7 +12856,7 @@ int MPI_T_category_get_events(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_events(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[519], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_events(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12822,7 +12869,7 @@ int MPI_T_category_get_index(const char *name, int *cat_index)
     if (!inside)
         return PMPI_T_category_get_index(name, cat_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cat_index}};
-    ferrum_call call = {.function = &adapter_functions[520], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_index(name, cat_index);
     adapter_leave(&call, inside);
@@ -12835,7 +12882,7 @@ int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc
     if (!inside)
         return PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)num_cvars}, {.address = (void *)(uintptr_t)num_pvars}, {.address = (void *)(uintptr_t)num_categories}};
-    ferrum_call call = {.function = &adapter_functions[521], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     adapter_leave(&call, inside);
@@ -12848,7 +12895,7 @@ int MPI_T_category_get_num(int *num_cat)
     if (!inside)
         return PMPI_T_category_get_num(num_cat);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cat}};
-    ferrum_call call = {.function = &adapter_functions[522], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num(num_cat);
     adapter_leave(&call, inside);
@@ -12861,7 +12908,7 @@ int MPI_T_category_get_num_events(int cat_index, int *num_events)
     if (!inside)
         return PMPI_T_category_get_num_events(cat_index, num_events);
     const ferrum_value values[] = {{.integer = cat_index}, {.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[523], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_num_events(cat_index, num_events);
     adapter_leave(&call, inside);
@@ -12874,7 +12921,7 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
     if (!inside)
         return PMPI_T_category_get_pvars(cat_index, len, indices);
     const ferrum_value values[] = {{.integer = cat_index}, {.integer = len}, {.address = (void *)(uintptr_t)indices}};
-    ferrum_call call = {.function = &adapter_functions[524], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_category_get_pvars(cat_index, len, indices);
     adapter_leave(&call, inside);
@@ -12887,7 +12934,7 @@ int MPI_T_cvar_get_index(const char *name, int *cvar_index)
     if (!inside)
         return PMPI_T_cvar_get_index(name, cvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)cvar_index}};
-    ferrum_call call = {.function = &adapter_functions[525], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_index(name, cvar_index);
     adapter_leave(&call, inside);
@@ -12900,7 +12947,7 @@ int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)scope}};
-    ferrum_call call = {.function = &adapter_functions[526], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_info(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     adapter_leave(&call, inside);
@@ -12913,7 +12960,7 @@ int MPI_T_cvar_get_num(int *num_cvar)
     if (!inside)
         return PMPI_T_cvar_get_num(num_cvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_cvar}};
-    ferrum_call call = {.function = &adapter_functions[527], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_get_num(num_cvar);
     adapter_leave(&call, inside);
@@ -12926,7 +12973,7 @@ int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle 
     if (!inside)
         return PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.integer = cvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[528], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_alloc(cvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -12939,7 +12986,7 @@ int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     if (!inside)
         return PMPI_T_cvar_handle_free(handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[529], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_handle_free(handle);
     adapter_leave(&call, inside);
@@ -12952,7 +12999,7 @@ int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     if (!inside)
         return PMPI_T_cvar_read(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[530], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_read(handle, buf);
     adapter_leave(&call, inside);
@@ -12965,7 +13012,7 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     if (!inside)
         return PMPI_T_cvar_write(handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[531], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_cvar_write(handle, buf);
     adapter_leave(&call, inside);
@@ -12978,7 +13025,7 @@ int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len
     if (!inside)
         return PMPI_T_enum_get_info(enumtype, num, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)num}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[532], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_info(enumtype, num, name, name_len);
     adapter_leave(&call, inside);
@@ -12991,7 +13038,7 @@ int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, i
     if (!inside)
         return PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)enumtype}, {.integer = indx}, {.address = (void *)(uintptr_t)value}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}};
-    ferrum_call call = {.function = &adapter_functions[533], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_enum_get_item(enumtype, indx, value, name, name_len);
     adapter_leave(&call, inside);
@@ -13004,7 +13051,7 @@ int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[534], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_get_info(event_registration, cb_safety, info_used);
     adapter_leave(&call, inside);
@@ -13017,7 +13064,7 @@ int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[535], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_callback_set_info(event_registration, cb_safety, info);
     adapter_leave(&call, inside);
@@ -13030,7 +13077,7 @@ int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
     if (!inside)
         return PMPI_T_event_copy(event_instance, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[536], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_copy(event_instance, buffer);
     adapter_leave(&call, inside);
@@ -13043,7 +13090,7 @@ int MPI_T_event_get_index(const char *name, int *event_index)
     if (!inside)
         return PMPI_T_event_get_index(name, event_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)event_index}};
-    ferrum_call call = {.function = &adapter_functions[537], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_index(name, event_index);
     adapter_leave(&call, inside);
@@ -13056,7 +13103,7 @@ int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbos
     if (!inside)
         return PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)array_of_datatypes}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)num_elements}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}};
-    ferrum_call call = {.function = &adapter_functions[538], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_info(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     adapter_leave(&call, inside);
@@ -13069,7 +13116,7 @@ int MPI_T_event_get_num(int *num_events)
     if (!inside)
         return PMPI_T_event_get_num(num_events);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_events}};
-    ferrum_call call = {.function = &adapter_functions[539], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[541], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_num(num_events);
     adapter_leave(&call, inside);
@@ -13082,7 +13129,7 @@ int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_inde
     if (!inside)
         return PMPI_T_event_get_source(event_instance, source_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)source_index}};
-    ferrum_call call = {.function = &adapter_functions[540], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[542], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_source(event_instance, source_index);
     adapter_leave(&call, inside);
@@ -13095,7 +13142,7 @@ int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *ev
     if (!inside)
         return PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.address = (void *)(uintptr_t)event_timestamp}};
-    ferrum_call call = {.function = &adapter_functions[541], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[543], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_get_timestamp(event_instance, event_timestamp);
     adapter_leave(&call, inside);
@@ -13108,7 +13155,7 @@ int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info, M
     if (!inside)
         return PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     const ferrum_value values[] = {{.integer = event_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)event_registration}};
-    ferrum_call call = {.function = &adapter_functions[542], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[544], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_alloc(event_index, obj_handle, info, event_registration);
     adapter_leave(&call, inside);
@@ -13121,7 +13168,7 @@ int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *u
     if (!inside)
         return PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)free_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[543], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[545], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_free(event_registration, user_data, free_cb_function);
     adapter_leave(&call, inside);
@@ -13134,7 +13181,7 @@ int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_get_info(event_registration, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[544], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[546], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_get_info(event_registration, info_used);
     adapter_leave(&call, inside);
@@ -13147,7 +13194,7 @@ int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI
     if (!inside)
         return PMPI_T_event_handle_set_info(event_registration, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[545], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[547], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_handle_set_info(event_registration, info);
     adapter_leave(&call, inside);
@@ -13160,7 +13207,7 @@ int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, voi
     if (!inside)
         return PMPI_T_event_read(event_instance, element_index, buffer);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_instance}, {.integer = element_index}, {.address = (void *)(uintptr_t)buffer}};
-    ferrum_call call = {.function = &adapter_functions[546], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[548], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_read(event_instance, element_index, buffer);
     adapter_leave(&call, inside);
@@ -13173,7 +13220,7 @@ int MPI_T_event_register_callback(MPI_T_event_registration event_registration, M
     if (!inside)
         return PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.integer = cb_safety}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)user_data}, {.address = (void *)(uintptr_t)event_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[547], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[549], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function);
     adapter_leave(&call, inside);
@@ -13186,7 +13233,7 @@ int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
     if (!inside)
         return PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)event_registration}, {.address = (void *)(uintptr_t)dropped_cb_function}};
-    ferrum_call call = {.function = &adapter_functions[548], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[550], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_event_set_dropped_handler(event_registration, dropped_cb_function);
     adapter_leave(&call, inside);
@@ -13198,7 +13245,7 @@ int MPI_T_finalize(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_T_finalize();
-    ferrum_call call = {.function = &adapter_functions[549], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[551], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_finalize();
     adapter_leave(&call, inside);
@@ -13211,7 +13258,7 @@ int MPI_T_init_thread(int required, int *provided)
     if (!inside)
         return PMPI_T_init_thread(required, provided);
     const ferrum_value values[] = {{.integer = required}, {.address = (void *)(uintptr_t)provided}};
-    ferrum_call call = {.function = &adapter_functions[550], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[552], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_init_thread(required, provided);
     adapter_leave(&call, inside);
@@ -13224,7 +13271,7 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
     if (!inside)
         return PMPI_T_pvar_get_index(name, var_class, pvar_index);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)name}, {.integer = var_class}, {.address = (void *)(uintptr_t)pvar_index}};
-    ferrum_call call = {.function = &adapter_functions[551], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[553], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_index(name, var_class, pvar_index);
     adapter_leave(&call, inside);
@@ -13237,7 +13284,7 @@ int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosit
     if (!inside)
         return PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     const ferrum_value values[] = {{.integer = pvar_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)verbosity}, {.address = (void *)(uintptr_t)var_class}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)enumtype}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)bind}, {.address = (void *)(uintptr_t)readonly}, {.address = (void *)(uintptr_t)continuous}, {.address = (void *)(uintptr_t)atomic}};
-    ferrum_call call = {.function = &adapter_functions[552], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[554], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     adapter_leave(&call, inside);
@@ -13250,7 +13297,7 @@ int MPI_T_pvar_get_num(int *num_pvar)
     if (!inside)
         return PMPI_T_pvar_get_num(num_pvar);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_pvar}};
-    ferrum_call call = {.function = &adapter_functions[553], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[555], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_get_num(num_pvar);
     adapter_leave(&call, inside);
@@ -13263,7 +13310,7 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
     if (!inside)
         return PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.integer = pvar_index}, {.address = (void *)(uintptr_t)obj_handle}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)count}};
-    ferrum_call call = {.function = &adapter_functions[554], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[556], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_alloc(session, pvar_index, obj_handle, handle, count);
     adapter_leave(&call, inside);
@@ -13276,7 +13323,7 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
     if (!inside)
         return PMPI_T_pvar_handle_free(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[555], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[557], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_handle_free(session, handle);
     adapter_leave(&call, inside);
@@ -13289,7 +13336,7 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     if (!inside)
         return PMPI_T_pvar_read(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[556], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[558], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_read(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13302,7 +13349,7 @@ int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, v
     if (!inside)
         return PMPI_T_pvar_readreset(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[557], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[559], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_readreset(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13315,7 +13362,7 @@ int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_reset(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[558], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[560], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_reset(session, handle);
     adapter_leave(&call, inside);
@@ -13328,7 +13375,7 @@ int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_create(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[559], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[561], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_create(session);
     adapter_leave(&call, inside);
@@ -13341,7 +13388,7 @@ int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
     if (!inside)
         return PMPI_T_pvar_session_free(session);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}};
-    ferrum_call call = {.function = &adapter_functions[560], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_session_free(session);
     adapter_leave(&call, inside);
@@ -13354,7 +13401,7 @@ int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_start(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[561], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[563], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_start(session, handle);
     adapter_leave(&call, inside);
@@ -13367,7 +13414,7 @@ int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (!inside)
         return PMPI_T_pvar_stop(session, handle);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}};
-    ferrum_call call = {.function = &adapter_functions[562], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[564], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_stop(session, handle);
     adapter_leave(&call, inside);
@@ -13380,7 +13427,7 @@ int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
     if (!inside)
         return PMPI_T_pvar_write(session, handle, buf);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)session}, {.address = (void *)(uintptr_t)handle}, {.address = (void *)(uintptr_t)buf}};
-    ferrum_call call = {.function = &adapter_functions[563], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[565], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_pvar_write(session, handle, buf);
     adapter_leave(&call, inside);
@@ -13393,7 +13440,7 @@ int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *des
     if (!inside)
         return PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)name}, {.address = (void *)(uintptr_t)name_len}, {.address = (void *)(uintptr_t)desc}, {.address = (void *)(uintptr_t)desc_len}, {.address = (void *)(uintptr_t)ordering}, {.address = (void *)(uintptr_t)ticks_per_second}, {.address = (void *)(uintptr_t)max_ticks}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[564], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[566], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_info(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     adapter_leave(&call, inside);
@@ -13406,7 +13453,7 @@ int MPI_T_source_get_num(int *num_sources)
     if (!inside)
         return PMPI_T_source_get_num(num_sources);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)num_sources}};
-    ferrum_call call = {.function = &adapter_functions[565], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[567], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_num(num_sources);
     adapter_leave(&call, inside);
@@ -13419,7 +13466,7 @@ int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
     if (!inside)
         return PMPI_T_source_get_timestamp(source_index, timestamp);
     const ferrum_value values[] = {{.integer = source_index}, {.address = (void *)(uintptr_t)timestamp}};
-    ferrum_call call = {.function = &adapter_functions[566], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[568], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_T_source_get_timestamp(source_index, timestamp);
     adapter_leave(&call, inside);
@@ -13432,7 +13479,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (!inside)
         return PMPI_Test(request, flag, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[567], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[569], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test(request, flag, status);
     adapter_leave(&call, inside);
@@ -13445,7 +13492,7 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
     if (!inside)
         return PMPI_Test_cancelled(status, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)status}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[568], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[570], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Test_cancelled(status, flag);
     adapter_leave(&call, inside);
@@ -13458,7 +13505,7 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
     if (!inside)
         return PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[569], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[571], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testall(count, array_of_requests, flag, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13471,7 +13518,7 @@ int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fla
     if (!inside)
         return PMPI_Testany(count, array_of_requests, index, flag, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)flag}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[570], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[572], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testany(count, array_of_requests, index, flag, status);
     adapter_leave(&call, inside);
@@ -13484,7 +13531,7 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[571], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[573], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -13497,7 +13544,7 @@ int MPI_Topo_test(MPI_Comm comm, int *status)
     if (!inside)
         return PMPI_Topo_test(comm, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[572], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[574], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Topo_test(comm, status);
     adapter_leave(&call, inside);
@@ -13510,7 +13557,7 @@ MPI_Fint MPI_Type_c2f(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_c2f(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[573], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[575], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_c2f(datatype);
     adapter_leave(&call, inside);
@@ -13523,7 +13570,7 @@ int MPI_Type_commit(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_commit(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[574], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[576], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_commit(datatype);
     adapter_leave(&call, inside);
@@ -13536,7 +13583,7 @@ int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_contiguous(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[575], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[577], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13549,7 +13596,7 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
     if (!inside)
         return PMPI_Type_contiguous_c(count, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[576], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[578], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_contiguous_c(count, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13562,7 +13609,7 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
     if (!inside)
         return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[577], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[579], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13575,7 +13622,7 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
     if (!inside)
         return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = size}, {.integer = rank}, {.integer = ndims}, {.address = (void *)(uintptr_t)array_of_gsizes}, {.address = (void *)(uintptr_t)array_of_distribs}, {.address = (void *)(uintptr_t)array_of_dargs}, {.address = (void *)(uintptr_t)array_of_psizes}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[578], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[580], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13588,7 +13635,7 @@ int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_complex(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[579], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[581], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_complex(p, r, newtype);
     adapter_leave(&call, inside);
@@ -13601,7 +13648,7 @@ int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_integer(r, newtype);
     const ferrum_value values[] = {{.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[580], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[582], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_integer(r, newtype);
     adapter_leave(&call, inside);
@@ -13614,7 +13661,7 @@ int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_create_f90_real(p, r, newtype);
     const ferrum_value values[] = {{.integer = p}, {.integer = r}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[581], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[583], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_f90_real(p, r, newtype);
     adapter_leave(&call, inside);
@@ -13627,7 +13674,7 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
     if (!inside)
         return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[582], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[584], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13640,7 +13687,7 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint ar
     if (!inside)
         return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[583], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[585], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13653,7 +13700,7 @@ int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, con
     if (!inside)
         return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[584], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[586], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13666,7 +13713,7 @@ int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockle
     if (!inside)
         return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[585], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[587], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13679,7 +13726,7 @@ int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Dat
     if (!inside)
         return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[586], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[588], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13692,7 +13739,7 @@ int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count 
     if (!inside)
         return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[587], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[589], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13705,7 +13752,7 @@ int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of
     if (!inside)
         return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[588], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[590], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13718,7 +13765,7 @@ int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, cons
     if (!inside)
         return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[589], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[591], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13731,7 +13778,7 @@ int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_T
     if (!inside)
         return PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_copy_attr_fn}, {.address = (void *)(uintptr_t)type_delete_attr_fn}, {.address = (void *)(uintptr_t)type_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[590], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[592], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -13744,7 +13791,7 @@ int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, 
     if (!inside)
         return PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[591], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[593], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -13757,7 +13804,7 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
     if (!inside)
         return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.integer = lb}, {.integer = extent}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[592], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[594], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_resized_c(oldtype, lb, extent, newtype);
     adapter_leave(&call, inside);
@@ -13770,7 +13817,7 @@ int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const M
     if (!inside)
         return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[593], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[595], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -13783,7 +13830,7 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
     if (!inside)
         return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)array_of_types}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[594], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[596], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     adapter_leave(&call, inside);
@@ -13796,7 +13843,7 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
     if (!inside)
         return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[595], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[597], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13809,7 +13856,7 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
     if (!inside)
         return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const ferrum_value values[] = {{.integer = ndims}, {.address = (void *)(uintptr_t)array_of_sizes}, {.address = (void *)(uintptr_t)array_of_subsizes}, {.address = (void *)(uintptr_t)array_of_starts}, {.integer = order}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[596], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[598], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13822,7 +13869,7 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     if (!inside)
         return PMPI_Type_delete_attr(datatype, type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[597], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[599], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_delete_attr(datatype, type_keyval);
     adapter_leave(&call, inside);
@@ -13835,7 +13882,7 @@ int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (!inside)
         return PMPI_Type_dup(oldtype, newtype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[598], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[600], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_dup(oldtype, newtype);
     adapter_leave(&call, inside);
@@ -13848,7 +13895,7 @@ MPI_Datatype MPI_Type_f2c(MPI_Fint datatype)
     if (!inside)
         return PMPI_Type_f2c(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[599], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[601], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_f2c(datatype);
     adapter_leave(&call, inside);
@@ -13861,7 +13908,7 @@ int MPI_Type_free(MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_free(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[600], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[602], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free(datatype);
     adapter_leave(&call, inside);
@@ -13874,7 +13921,7 @@ int MPI_Type_free_keyval(int *type_keyval)
     if (!inside)
         return PMPI_Type_free_keyval(type_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)type_keyval}};
-    ferrum_call call = {.function = &adapter_functions[601], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[603], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_free_keyval(type_keyval);
     adapter_leave(&call, inside);
@@ -13887,7 +13934,7 @@ MPI_Datatype MPI_Type_fromint(int datatype)
     if (!inside)
         return PMPI_Type_fromint(datatype);
     const ferrum_value values[] = {{.integer = datatype}};
-    ferrum_call call = {.function = &adapter_functions[602], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[604], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Type_fromint(datatype);
     adapter_leave(&call, inside);
@@ -13900,7 +13947,7 @@ int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[603], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[605], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -13913,7 +13960,7 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
     if (!inside)
         return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[604], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[606], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -13926,7 +13973,7 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
     if (!inside)
         return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = max_integers}, {.integer = max_addresses}, {.integer = max_large_counts}, {.integer = max_datatypes}, {.address = (void *)(uintptr_t)array_of_integers}, {.address = (void *)(uintptr_t)array_of_addresses}, {.address = (void *)(uintptr_t)array_of_large_counts}, {.address = (void *)(uintptr_t)array_of_datatypes}};
-    ferrum_call call = {.function = &adapter_functions[605], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[607], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     adapter_leave(&call, inside);
@@ -13939,7 +13986,7 @@ int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_add
     if (!inside)
         return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[606], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[608], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -13952,7 +13999,7 @@ int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_
     if (!inside)
         return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)num_integers}, {.address = (void *)(uintptr_t)num_addresses}, {.address = (void *)(uintptr_t)num_large_counts}, {.address = (void *)(uintptr_t)num_datatypes}, {.address = (void *)(uintptr_t)combiner}};
-    ferrum_call call = {.function = &adapter_functions[607], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[609], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     adapter_leave(&call, inside);
@@ -13965,7 +14012,7 @@ int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
     if (!inside)
         return PMPI_Type_get_extent(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[608], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[610], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -13978,7 +14025,7 @@ int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_c(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[609], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[611], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_c(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -13991,7 +14038,7 @@ int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     if (!inside)
         return PMPI_Type_get_extent_x(datatype, lb, extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)lb}, {.address = (void *)(uintptr_t)extent}};
-    ferrum_call call = {.function = &adapter_functions[610], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[612], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_extent_x(datatype, lb, extent);
     adapter_leave(&call, inside);
@@ -14004,7 +14051,7 @@ int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     if (!inside)
         return PMPI_Type_get_name(datatype, type_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[611], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[613], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_name(datatype, type_name, resultlen);
     adapter_leave(&call, inside);
@@ -14017,7 +14064,7 @@ int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint 
     if (!inside)
         return PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[612], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[614], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -14030,7 +14077,7 @@ int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[613], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[615], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -14043,7 +14090,7 @@ int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     if (!inside)
         return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)true_lb}, {.address = (void *)(uintptr_t)true_extent}};
-    ferrum_call call = {.function = &adapter_functions[614], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[616], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent);
     adapter_leave(&call, inside);
@@ -14056,7 +14103,7 @@ int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, M
     if (!inside)
         return PMPI_Type_get_value_index(value_type, index_type, pair_type);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)value_type}, {.address = (void *)(uintptr_t)index_type}, {.address = (void *)(uintptr_t)pair_type}};
-    ferrum_call call = {.function = &adapter_functions[615], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[617], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_get_value_index(value_type, index_type, pair_type);
     adapter_leave(&call, inside);
@@ -14069,7 +14116,7 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
     if (!inside)
         return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[616], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[618], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14082,7 +14129,7 @@ int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     if (!inside)
         return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_blocklengths}, {.address = (void *)(uintptr_t)array_of_displacements}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[617], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[619], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14095,7 +14142,7 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     if (!inside)
         return PMPI_Type_match_size(typeclass, size, datatype);
     const ferrum_value values[] = {{.integer = typeclass}, {.integer = size}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[618], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[620], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_match_size(typeclass, size, datatype);
     adapter_leave(&call, inside);
@@ -14108,7 +14155,7 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (!inside)
         return PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.integer = type_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[619], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[621], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_attr(datatype, type_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -14121,7 +14168,7 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     if (!inside)
         return PMPI_Type_set_name(datatype, type_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)type_name}};
-    ferrum_call call = {.function = &adapter_functions[620], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[622], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_set_name(datatype, type_name);
     adapter_leave(&call, inside);
@@ -14134,7 +14181,7 @@ int MPI_Type_size(MPI_Datatype datatype, int *size)
     if (!inside)
         return PMPI_Type_size(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[621], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[623], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size(datatype, size);
     adapter_leave(&call, inside);
@@ -14147,7 +14194,7 @@ int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_c(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[622], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[624], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_c(datatype, size);
     adapter_leave(&call, inside);
@@ -14160,7 +14207,7 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
     if (!inside)
         return PMPI_Type_size_x(datatype, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)size}};
-    ferrum_call call = {.function = &adapter_functions[623], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_size_x(datatype, size);
     adapter_leave(&call, inside);
@@ -14173,7 +14220,7 @@ int MPI_Type_toint(MPI_Datatype datatype)
     if (!inside)
         return PMPI_Type_toint(datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[624], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[626], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_toint(datatype);
     adapter_leave(&call, inside);
@@ -14186,7 +14233,7 @@ int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype
     if (!inside)
         return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[625], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[627], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14199,7 +14246,7 @@ int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, 
     if (!inside)
         return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     const ferrum_value values[] = {{.integer = count}, {.integer = blocklength}, {.integer = stride}, {.address = (void *)(uintptr_t)oldtype}, {.address = (void *)(uintptr_t)newtype}};
-    ferrum_call call = {.function = &adapter_functions[626], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[628], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
     adapter_leave(&call, inside);
@@ -14212,7 +14259,7 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
     if (!inside)
         return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[627], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[629], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -14225,7 +14272,7 @@ int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void 
     if (!inside)
         return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}, {.address = (void *)(uintptr_t)comm}};
-    ferrum_call call = {.function = &adapter_functions[628], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[630], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
     adapter_leave(&call, inside);
@@ -14238,7 +14285,7 @@ int MPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize,
     if (!inside)
         return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[629], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[631], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     adapter_leave(&call, inside);
@@ -14251,9 +14298,22 @@ int MPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insi
     if (!inside)
         return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)datarep}, {.address = (void *)(uintptr_t)inbuf}, {.integer = insize}, {.address = (void *)(uintptr_t)position}, {.address = (void *)(uintptr_t)outbuf}, {.integer = outcount}, {.address = (void *)(uintptr_t)datatype}};
-    ferrum_call call = {.function = &adapter_functions[630], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[632], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    adapter_leave(&call, inside);
+    return (int)call.result.integer;
+}
+
+int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    int *inside = adapter_flag();
+    if (!inside)
+        return PMPI_Unpublish_name(service_name, info, port_name);
+    const ferrum_value values[] = {{.address = (void *)(uintptr_t)service_name}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)port_name}};
+    ferrum_call call = {.function = &adapter_functions[633], .arguments = values, .bytes = adapter_bytes};
+    adapter_enter(&call, inside);
+    call.result.integer = PMPI_Unpublish_name(service_name, info, port_name);
     adapter_leave(&call, inside);
     return (int)call.result.integer;
 }
@@ -14264,7 +14324,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     if (!inside)
         return PMPI_Wait(request, status);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)request}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[631], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[634], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Wait(request, status);
     adapter_leave(&call, inside);
@@ -14277,7 +14337,7 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_
     if (!inside)
         return PMPI_Waitall(count, array_of_requests, array_of_statuses);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[632], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[635], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitall(count, array_of_requests, array_of_statuses);
     adapter_leave(&call, inside);
@@ -14290,7 +14350,7 @@ int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Stat
     if (!inside)
         return PMPI_Waitany(count, array_of_requests, index, status);
     const ferrum_value values[] = {{.integer = count}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)index}, {.address = (void *)(uintptr_t)status}};
-    ferrum_call call = {.function = &adapter_functions[633], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[636], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitany(count, array_of_requests, index, status);
     adapter_leave(&call, inside);
@@ -14303,7 +14363,7 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (!inside)
         return PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const ferrum_value values[] = {{.integer = incount}, {.address = (void *)(uintptr_t)array_of_requests}, {.address = (void *)(uintptr_t)outcount}, {.address = (void *)(uintptr_t)array_of_indices}, {.address = (void *)(uintptr_t)array_of_statuses}};
-    ferrum_call call = {.function = &adapter_functions[634], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[637], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     adapter_leave(&call, inside);
@@ -14316,7 +14376,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
     if (!inside)
         return PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[635], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[638], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14329,7 +14389,7 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[636], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14342,7 +14402,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
     if (!inside)
         return PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[637], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14355,7 +14415,7 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     if (!inside)
         return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     const ferrum_value values[] = {{.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)baseptr}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[638], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     adapter_leave(&call, inside);
@@ -14368,7 +14428,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (!inside)
         return PMPI_Win_attach(win, base, size);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)base}, {.integer = size}};
-    ferrum_call call = {.function = &adapter_functions[639], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_attach(win, base, size);
     adapter_leave(&call, inside);
@@ -14381,7 +14441,7 @@ MPI_Fint MPI_Win_c2f(MPI_Win win)
     if (!inside)
         return PMPI_Win_c2f(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[640], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_c2f(win);
     adapter_leave(&call, inside);
@@ -14394,7 +14454,7 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
     if (!inside)
         return PMPI_Win_call_errhandler(win, errorcode);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = errorcode}};
-    ferrum_call call = {.function = &adapter_functions[641], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_call_errhandler(win, errorcode);
     adapter_leave(&call, inside);
@@ -14407,7 +14467,7 @@ int MPI_Win_complete(MPI_Win win)
     if (!inside)
         return PMPI_Win_complete(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[642], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_complete(win);
     adapter_leave(&call, inside);
@@ -14420,7 +14480,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     if (!inside)
         return PMPI_Win_create(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[643], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -14433,7 +14493,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
     if (!inside)
         return PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)base}, {.integer = size}, {.integer = disp_unit}, {.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[644], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
     adapter_leave(&call, inside);
@@ -14446,7 +14506,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
     if (!inside)
         return PMPI_Win_create_dynamic(info, comm, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)info}, {.address = (void *)(uintptr_t)comm}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[645], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_dynamic(info, comm, win);
     adapter_leave(&call, inside);
@@ -14459,7 +14519,7 @@ int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MP
     if (!inside)
         return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_errhandler_fn}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[646], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_errhandler(win_errhandler_fn, errhandler);
     adapter_leave(&call, inside);
@@ -14472,7 +14532,7 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_
     if (!inside)
         return PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_copy_attr_fn}, {.address = (void *)(uintptr_t)win_delete_attr_fn}, {.address = (void *)(uintptr_t)win_keyval}, {.address = (void *)(uintptr_t)extra_state}};
-    ferrum_call call = {.function = &adapter_functions[647], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     adapter_leave(&call, inside);
@@ -14485,7 +14545,7 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
     if (!inside)
         return PMPI_Win_delete_attr(win, win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[648], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_delete_attr(win, win_keyval);
     adapter_leave(&call, inside);
@@ -14498,7 +14558,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     if (!inside)
         return PMPI_Win_detach(win, base);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)base}};
-    ferrum_call call = {.function = &adapter_functions[649], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_detach(win, base);
     adapter_leave(&call, inside);
@@ -14511,7 +14571,7 @@ MPI_Win MPI_Win_f2c(MPI_Fint win)
     if (!inside)
         return PMPI_Win_f2c(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[650], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_f2c(win);
     adapter_leave(&call, inside);
@@ -14524,7 +14584,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_fence(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[651], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_fence(assert, win);
     adapter_leave(&call, inside);
@@ -14537,7 +14597,7 @@ int MPI_Win_flush(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_flush(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[652], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[655], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush(rank, win);
     adapter_leave(&call, inside);
@@ -14550,7 +14610,7 @@ int MPI_Win_flush_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[653], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[656], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_all(win);
     adapter_leave(&call, inside);
@@ -14563,7 +14623,7 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_local(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[654], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[657], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_local(rank, win);
     adapter_leave(&call, inside);
@@ -14576,7 +14636,7 @@ int MPI_Win_flush_local_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_flush_local_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[655], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[658], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_flush_local_all(win);
     adapter_leave(&call, inside);
@@ -14589,7 +14649,7 @@ int MPI_Win_free(MPI_Win *win)
     if (!inside)
         return PMPI_Win_free(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[656], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[659], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free(win);
     adapter_leave(&call, inside);
@@ -14602,7 +14662,7 @@ int MPI_Win_free_keyval(int *win_keyval)
     if (!inside)
         return PMPI_Win_free_keyval(win_keyval);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win_keyval}};
-    ferrum_call call = {.function = &adapter_functions[657], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[660], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_free_keyval(win_keyval);
     adapter_leave(&call, inside);
@@ -14615,7 +14675,7 @@ MPI_Win MPI_Win_fromint(int win)
     if (!inside)
         return PMPI_Win_fromint(win);
     const ferrum_value values[] = {{.integer = win}};
-    ferrum_call call = {.function = &adapter_functions[658], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[661], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.address = PMPI_Win_fromint(win);
     adapter_leave(&call, inside);
@@ -14628,7 +14688,7 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
     if (!inside)
         return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[659], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[662], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     adapter_leave(&call, inside);
@@ -14641,7 +14701,7 @@ int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     if (!inside)
         return PMPI_Win_get_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[660], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[663], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14654,7 +14714,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (!inside)
         return PMPI_Win_get_group(win, group);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)group}};
-    ferrum_call call = {.function = &adapter_functions[661], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[664], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_group(win, group);
     adapter_leave(&call, inside);
@@ -14667,7 +14727,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     if (!inside)
         return PMPI_Win_get_info(win, info_used);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info_used}};
-    ferrum_call call = {.function = &adapter_functions[662], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[665], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_info(win, info_used);
     adapter_leave(&call, inside);
@@ -14680,7 +14740,7 @@ int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     if (!inside)
         return PMPI_Win_get_name(win, win_name, resultlen);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}, {.address = (void *)(uintptr_t)resultlen}};
-    ferrum_call call = {.function = &adapter_functions[663], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[666], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_get_name(win, win_name, resultlen);
     adapter_leave(&call, inside);
@@ -14693,7 +14753,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_lock(lock_type, rank, assert, win);
     const ferrum_value values[] = {{.integer = lock_type}, {.integer = rank}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[664], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[667], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_lock(lock_type, rank, assert, win);
     adapter_leave(&call, inside);
@@ -14706,7 +14766,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_lock_all(assert, win);
     const ferrum_value values[] = {{.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[665], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[668], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_lock_all(assert, win);
     adapter_leave(&call, inside);
@@ -14719,7 +14779,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_post(group, assert, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[666], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[669], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_post(group, assert, win);
     adapter_leave(&call, inside);
@@ -14732,7 +14792,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     if (!inside)
         return PMPI_Win_set_attr(win, win_keyval, attribute_val);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = win_keyval}, {.address = (void *)(uintptr_t)attribute_val}};
-    ferrum_call call = {.function = &adapter_functions[667], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[670], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_attr(win, win_keyval, attribute_val);
     adapter_leave(&call, inside);
@@ -14745,7 +14805,7 @@ int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     if (!inside)
         return PMPI_Win_set_errhandler(win, errhandler);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)errhandler}};
-    ferrum_call call = {.function = &adapter_functions[668], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[671], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_errhandler(win, errhandler);
     adapter_leave(&call, inside);
@@ -14758,7 +14818,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (!inside)
         return PMPI_Win_set_info(win, info);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)info}};
-    ferrum_call call = {.function = &adapter_functions[669], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[672], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_info(win, info);
     adapter_leave(&call, inside);
@@ -14771,7 +14831,7 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
     if (!inside)
         return PMPI_Win_set_name(win, win_name);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)win_name}};
-    ferrum_call call = {.function = &adapter_functions[670], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[673], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_set_name(win, win_name);
     adapter_leave(&call, inside);
@@ -14784,7 +14844,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
     if (!inside)
         return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[671], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[674], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -14797,7 +14857,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
     if (!inside)
         return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.integer = rank}, {.address = (void *)(uintptr_t)size}, {.address = (void *)(uintptr_t)disp_unit}, {.address = (void *)(uintptr_t)baseptr}};
-    ferrum_call call = {.function = &adapter_functions[672], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[675], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     adapter_leave(&call, inside);
@@ -14810,7 +14870,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     if (!inside)
         return PMPI_Win_start(group, assert, win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)group}, {.integer = assert}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[673], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[676], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_start(group, assert, win);
     adapter_leave(&call, inside);
@@ -14823,7 +14883,7 @@ int MPI_Win_sync(MPI_Win win)
     if (!inside)
         return PMPI_Win_sync(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[674], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[677], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_sync(win);
     adapter_leave(&call, inside);
@@ -14836,7 +14896,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
     if (!inside)
         return PMPI_Win_test(win, flag);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}, {.address = (void *)(uintptr_t)flag}};
-    ferrum_call call = {.function = &adapter_functions[675], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[678], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_test(win, flag);
     adapter_leave(&call, inside);
@@ -14849,7 +14909,7 @@ int MPI_Win_toint(MPI_Win win)
     if (!inside)
         return PMPI_Win_toint(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[676], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[679], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_toint(win);
     adapter_leave(&call, inside);
@@ -14862,7 +14922,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
     if (!inside)
         return PMPI_Win_unlock(rank, win);
     const ferrum_value values[] = {{.integer = rank}, {.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[677], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[680], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_unlock(rank, win);
     adapter_leave(&call, inside);
@@ -14875,7 +14935,7 @@ int MPI_Win_unlock_all(MPI_Win win)
     if (!inside)
         return PMPI_Win_unlock_all(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[678], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[681], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_unlock_all(win);
     adapter_leave(&call, inside);
@@ -14888,7 +14948,7 @@ int MPI_Win_wait(MPI_Win win)
     if (!inside)
         return PMPI_Win_wait(win);
     const ferrum_value values[] = {{.address = (void *)(uintptr_t)win}};
-    ferrum_call call = {.function = &adapter_functions[679], .arguments = values, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[682], .arguments = values, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.integer = PMPI_Win_wait(win);
     adapter_leave(&call, inside);
@@ -14900,7 +14960,7 @@ double MPI_Wtick(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtick();
-    ferrum_call call = {.function = &adapter_functions[680], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[683], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtick();
     adapter_leave(&call, inside);
@@ -14912,7 +14972,7 @@ double MPI_Wtime(void)
     int *inside = adapter_flag();
     if (!inside)
         return PMPI_Wtime();
-    ferrum_call call = {.function = &adapter_functions[681], .arguments = NULL, .bytes = adapter_bytes};
+    ferrum_call call = {.function = &adapter_functions[684], .arguments = NULL, .bytes = adapter_bytes};
     adapter_enter(&call, inside);
     call.result.real = PMPI_Wtime();
     adapter_leave(&call, inside);

@@ -12,8 +12,8 @@ use crate::field::{KEPT, add, field};
 
 /// How much of a resource is in use, with watermarks for handles.
 ///
-/// While no watermark has a handle, a change costs one load and one branch that is not taken. Otherwise only a new
-/// highest or lowest level costs more.
+/// While no watermark has a handle, a change costs one compare and one branch that is not taken. Otherwise it costs a
+/// call more, and a new highest or lowest level a search for the handles.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Level {
@@ -33,8 +33,18 @@ impl Level {
         if !KEPT {
             return;
         }
-        let now = self.value.load(Relaxed).wrapping_add(n);
-        self.value.store(now, Relaxed);
+        add(&self.value, n);
+        if self.above.load(Relaxed) != 0 {
+            self.compare_with_marks();
+        }
+    }
+
+    /// The level has risen while a high-water mark has a handle. Out of line, so that all other changes are three
+    /// instructions.
+    #[cold]
+    #[inline(never)]
+    fn compare_with_marks(&self) {
+        let now = self.get();
         // The same as `now > !above`.
         if now.overflowing_add(self.above.load(Relaxed)).1 {
             watch::rose(self, now);

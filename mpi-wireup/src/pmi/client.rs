@@ -5,13 +5,13 @@
 //! the command. Only a fence is waited for without a limit: it ends when the slowest process comes, or when the
 //! launcher closes the connection.
 
-mod connection;
-
 use std::time::Duration;
 
+use super::connection::{self, Connection, ConnectionError};
+use super::spawn::answer;
 use super::wire::{Message, compose};
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
-use connection::{Connection, ConnectionError};
+use crate::spawn_request::{SpawnRequest, SpawnResult};
 
 /// The part of a bad answer that is quoted, in bytes.
 const QUOTED: usize = 80;
@@ -171,6 +171,14 @@ impl Client {
 impl Launcher for Client {
     fn finalize(&mut self) -> Result<(), LauncherError> {
         self.request("finalize", &[], "finalize_ack", |_| Ok(()))
+    }
+
+    fn spawn(&mut self, request: &SpawnRequest) -> Result<SpawnResult, LauncherError> {
+        let lines = request.to_lines(false).map_err(|bad| LauncherError(bad.to_string()))?;
+        self.connection.send(lines.as_bytes(), self.limit).map_err(|failed| self.failed("spawn", failed))?;
+        let line = self.answer("spawn", Some(self.limit))?;
+        let (result, _) = answer(&line, request.processes()).map_err(|why| self.bad("spawn", &line, &why))?;
+        Ok(result)
     }
 
     fn leave(&mut self) {

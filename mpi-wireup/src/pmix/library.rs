@@ -53,14 +53,39 @@ struct Info {
     value: Value,
 }
 
+/// A program to start: `pmix_app_t`.
+#[repr(C)]
+struct App {
+    command: *const c_char,
+    arguments: *const *const c_char,
+    environment: *const *const c_char,
+    directory: *const c_char,
+    processes: c_int,
+    info: *const Info,
+    info_count: usize,
+}
+
 type Init = unsafe extern "C" fn(*mut Process, *mut c_void, usize) -> c_int;
 type Get = unsafe extern "C" fn(*const Process, *const c_char, *const Info, usize, *mut *const Value) -> c_int;
 type Put = unsafe extern "C" fn(u8, *const c_char, *const Value) -> c_int;
 type Commit = unsafe extern "C" fn() -> c_int;
 type Fence = unsafe extern "C" fn(*const Process, usize, *const c_void, usize) -> c_int;
+type Spawn = unsafe extern "C" fn(*const Info, usize, *const App, usize, *mut c_char) -> c_int;
 type Abort = unsafe extern "C" fn(c_int, *const c_char, *const Process, usize) -> c_int;
 type Finalize = unsafe extern "C" fn(*const c_void, usize) -> c_int;
 type ErrorString = unsafe extern "C" fn(c_int) -> *const c_char;
+
+/// A program to start.
+pub(super) struct Program {
+    /// The program and its arguments.
+    pub(super) arguments: Vec<CString>,
+    /// `NAME=VALUE`.
+    pub(super) environment: Vec<CString>,
+    pub(super) directory: Option<CString>,
+    pub(super) processes: c_int,
+    /// Attributes with texts as values.
+    pub(super) info: Vec<(&'static str, CString)>,
+}
 
 /// The loaded library. It stays loaded until the process ends.
 #[derive(Clone, Copy)]
@@ -71,6 +96,8 @@ pub(super) struct Library {
     put: Put,
     commit: Commit,
     fence: Fence,
+    /// `None` if the library has none.
+    spawn: Option<Spawn>,
     abort: Abort,
     finalize: Finalize,
     error_string: ErrorString,
@@ -94,6 +121,7 @@ impl Library {
                 put: function(handle, c"PMIx_Put")?,
                 commit: function(handle, c"PMIx_Commit")?,
                 fence: function(handle, c"PMIx_Fence")?,
+                spawn: function(handle, c"PMIx_Spawn").ok(),
                 abort: function(handle, c"PMIx_Abort")?,
                 finalize: function(handle, c"PMIx_Finalize")?,
                 error_string: function(handle, c"PMIx_Error_string")?,
@@ -184,6 +212,39 @@ impl Library {
         checked(unsafe { (self.fence)(ptr::null(), 0, ptr::null(), 0) })
     }
 
+    /// Whether a process of another job started this one.
+    pub(super) fn is_spawned(&self, own: &Process) -> bool {
+        self.get(own, c"pmix.parent").is_ok()
+    }
+
+    /// `PMIx_Spawn`: starts programs, with these variables beside those of the launcher. `None`: the library has no
+    /// such function.
+    pub(super) fn spawn(&self, programs: &[Program]) -> Option<Result<(), c_int>> {
+        let spawn = self.spawn?;
+        let pointers = |texts: &[CString]| -> Vec<*const c_char> {
+            texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
+        };
+        let lists: Vec<_> =
+            programs.iter().map(|program| (pointers(&program.arguments), pointers(&program.environment))).collect();
+        let infos: Vec<Vec<Info>> =
+            programs.iter().map(|program| program.info.iter().map(Info::text).collect()).collect();
+        let app = |(i, program): (usize, &Program)| App {
+            command: program.arguments[0].as_ptr(),
+            arguments: lists[i].0.as_ptr(),
+            environment: lists[i].1.as_ptr(),
+            directory: program.directory.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+            processes: program.processes,
+            info: infos[i].as_ptr(),
+            info_count: infos[i].len(),
+        };
+        let apps: Vec<App> = programs.iter().enumerate().map(app).collect();
+        let mut namespace = [0; 256];
+        // SAFETY: programs whose texts and lists are valid during the call, which copies them; a name of up to 256
+        // bytes is written.
+        let status = unsafe { spawn(ptr::null(), 0, apps.as_ptr(), apps.len(), namespace.as_mut_ptr()) };
+        Some(checked(status))
+    }
+
     /// `PMIx_Abort` of the whole job.
     pub(super) fn abort(&self, code: c_int) -> Result<(), c_int> {
         // SAFETY: an empty message; no processes named means all of the job.
@@ -211,12 +272,24 @@ impl Process {
 }
 
 impl Info {
-    /// A flag that is set.
-    fn flag(name: &[u8]) -> Info {
+    /// A text, which has to live as long as the attribute.
+    fn text((name, text): &(&'static str, CString)) -> Info {
+        let mut data = Data { space: [0; 8] };
+        data.string = text.as_ptr();
+        Info { key: Info::key(name.as_bytes()), flags: 0, value: Value { kind: STRING, data } }
+    }
+
+    fn key(name: &[u8]) -> [c_char; 512] {
         let mut key = [0; 512];
         for (to, from) in key.iter_mut().zip(name) {
             *to = *from as c_char;
         }
+        key
+    }
+
+    /// A flag that is set.
+    fn flag(name: &[u8]) -> Info {
+        let key = Info::key(name);
         // The flag is the first byte.
         Info {
             key,

@@ -27,7 +27,7 @@ const LAYERS: [&[&str]; 10] = [
     &["mpi-p2p"],
     &["mpi-comm"],
     &["mpi-coll"],
-    &["mpi-win", "mpi-io"],
+    &["mpi-win", "mpi-io", "mpi-dynamic"],
     &["mpi-env"],
     &["mpi", "mpi-capi"],
 ];

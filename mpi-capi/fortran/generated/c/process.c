@@ -154,6 +154,76 @@ void pmpi_is_thread_main_(MPI_Fint *flag, MPI_Fint *ierror)
 
 void mpi_is_thread_main_(MPI_Fint *flag, MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_is_thread_main_);
 
+/* Routine MPI_LOOKUP_NAME */
+FERRUM_BODY void body_Lookup_name(__typeof__(MPI_Lookup_name) *call, const char *service_name, const MPI_Fint *info,
+    char *port_name, MPI_Fint *ierror, size_t service_name_length, size_t port_name_length)
+{
+    char few_service_name[FERRUM_FEW_CHARACTERS];
+    char *c_service_name = ferrum_text(service_name, service_name_length, 0, few_service_name);
+    char c_port_name[MPI_MAX_PORT_NAME];
+    int error = MPI_ERR_NO_MEM;
+    if (c_service_name) {
+        c_port_name[0] = 0;
+        error = call(c_service_name, ferrum_info(*info), c_port_name);
+        if (error == MPI_SUCCESS)
+            ferrum_pad(port_name, port_name_length, c_port_name);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_service_name, few_service_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_lookup_name_(const char *service_name, const MPI_Fint *info, char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Lookup_name(MPI_Lookup_name, service_name, info, port_name, ierror, service_name_length, port_name_length);
+}
+
+void pmpi_lookup_name_(const char *service_name, const MPI_Fint *info, char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Lookup_name(PMPI_Lookup_name, service_name, info, port_name, ierror, service_name_length, port_name_length);
+}
+
+void mpi_lookup_name_(const char *service_name, const MPI_Fint *info, char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length) FERRUM_WEAK(ferrum_mpi_lookup_name_);
+
+/* Routine MPI_PUBLISH_NAME */
+FERRUM_BODY void body_Publish_name(__typeof__(MPI_Publish_name) *call, const char *service_name, const MPI_Fint *info,
+    const char *port_name, MPI_Fint *ierror, size_t service_name_length, size_t port_name_length)
+{
+    char few_service_name[FERRUM_FEW_CHARACTERS];
+    char *c_service_name = ferrum_text(service_name, service_name_length, 0, few_service_name);
+    char few_port_name[FERRUM_FEW_CHARACTERS];
+    char *c_port_name = ferrum_text(port_name, port_name_length, 0, few_port_name);
+    int error = MPI_ERR_NO_MEM;
+    if (c_service_name && c_port_name) {
+        error = call(c_service_name, ferrum_info(*info), c_port_name);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_service_name, few_service_name);
+    ferrum_release(c_port_name, few_port_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_publish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Publish_name(MPI_Publish_name, service_name, info, port_name, ierror, service_name_length, port_name_length);
+}
+
+void pmpi_publish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Publish_name(PMPI_Publish_name, service_name, info, port_name, ierror, service_name_length,
+        port_name_length);
+}
+
+void mpi_publish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length) FERRUM_WEAK(ferrum_mpi_publish_name_);
+
 /* Routine MPI_QUERY_THREAD */
 FERRUM_BODY void body_Query_thread(__typeof__(MPI_Query_thread) *call, MPI_Fint *provided, MPI_Fint *ierror)
 {
@@ -335,3 +405,40 @@ void pmpi_session_init_(const MPI_Fint *info, const MPI_Fint *errhandler, MPI_Fi
 
 void mpi_session_init_(const MPI_Fint *info, const MPI_Fint *errhandler, MPI_Fint *session,
     MPI_Fint *ierror) FERRUM_WEAK(ferrum_mpi_session_init_);
+
+/* Routine MPI_UNPUBLISH_NAME */
+FERRUM_BODY void body_Unpublish_name(__typeof__(MPI_Unpublish_name) *call, const char *service_name,
+    const MPI_Fint *info, const char *port_name, MPI_Fint *ierror, size_t service_name_length,
+    size_t port_name_length)
+{
+    char few_service_name[FERRUM_FEW_CHARACTERS];
+    char *c_service_name = ferrum_text(service_name, service_name_length, 0, few_service_name);
+    char few_port_name[FERRUM_FEW_CHARACTERS];
+    char *c_port_name = ferrum_text(port_name, port_name_length, 0, few_port_name);
+    int error = MPI_ERR_NO_MEM;
+    if (c_service_name && c_port_name) {
+        error = call(c_service_name, ferrum_info(*info), c_port_name);
+    } else {
+        ferrum_no_memory();
+    }
+    ferrum_release(c_service_name, few_service_name);
+    ferrum_release(c_port_name, few_port_name);
+    ferrum_return(ierror, error);
+}
+
+void ferrum_mpi_unpublish_name_(const char *service_name, const MPI_Fint *info, const char *port_name,
+    MPI_Fint *ierror, size_t service_name_length, size_t port_name_length)
+{
+    body_Unpublish_name(MPI_Unpublish_name, service_name, info, port_name, ierror, service_name_length,
+        port_name_length);
+}
+
+void pmpi_unpublish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length)
+{
+    body_Unpublish_name(PMPI_Unpublish_name, service_name, info, port_name, ierror, service_name_length,
+        port_name_length);
+}
+
+void mpi_unpublish_name_(const char *service_name, const MPI_Fint *info, const char *port_name, MPI_Fint *ierror,
+    size_t service_name_length, size_t port_name_length) FERRUM_WEAK(ferrum_mpi_unpublish_name_);

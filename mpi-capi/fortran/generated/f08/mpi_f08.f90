@@ -7713,6 +7713,26 @@ MODULE mpi_f08
     END SUBROUTINE PMPI_Issend_c_f08ts
   END INTERFACE PMPI_Issend
 
+  INTERFACE MPI_Lookup_name
+    SUBROUTINE MPI_Lookup_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Lookup_name_f08
+  END INTERFACE MPI_Lookup_name
+
+  INTERFACE PMPI_Lookup_name
+    SUBROUTINE PMPI_Lookup_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Lookup_name_f08
+  END INTERFACE PMPI_Lookup_name
+
   INTERFACE MPI_Mprobe
     SUBROUTINE MPI_Mprobe_f08(source, tag, comm, message, status, ierror)
       IMPORT
@@ -8820,6 +8840,26 @@ MODULE mpi_f08
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Psend_init_f08ts
   END INTERFACE PMPI_Psend_init
+
+  INTERFACE MPI_Publish_name
+    SUBROUTINE MPI_Publish_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Publish_name_f08
+  END INTERFACE MPI_Publish_name
+
+  INTERFACE PMPI_Publish_name
+    SUBROUTINE PMPI_Publish_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Publish_name_f08
+  END INTERFACE PMPI_Publish_name
 
   INTERFACE MPI_Put
     SUBROUTINE MPI_Put_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
@@ -12386,6 +12426,26 @@ MODULE mpi_f08
       INTEGER, OPTIONAL, INTENT(OUT) :: ierror
     END SUBROUTINE PMPI_Unpack_external_c_f08ts
   END INTERFACE PMPI_Unpack_external
+
+  INTERFACE MPI_Unpublish_name
+    SUBROUTINE MPI_Unpublish_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE MPI_Unpublish_name_f08
+  END INTERFACE MPI_Unpublish_name
+
+  INTERFACE PMPI_Unpublish_name
+    SUBROUTINE PMPI_Unpublish_name_f08(service_name, info, port_name, ierror)
+      IMPORT
+      CHARACTER(LEN=*), INTENT(IN) :: service_name
+      TYPE(MPI_Info), INTENT(IN) :: info
+      CHARACTER(LEN=*), INTENT(IN) :: port_name
+      INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+    END SUBROUTINE PMPI_Unpublish_name_f08
+  END INTERFACE PMPI_Unpublish_name
 
   INTERFACE MPI_Wait
     SUBROUTINE MPI_Wait_f08(request, status, ierror)

@@ -47,12 +47,12 @@ impl Line {
     pub(super) fn at(self, ticks: u64) -> Option<u64> {
         let passed = ticks.wrapping_sub(self.base.ticks);
         // A counter that went back is far beyond the horizon. At most 100 us, so the product fits.
-        (passed < self.horizon).then(|| self.base.ns + (passed * self.rate >> 32))
+        (passed < self.horizon).then(|| self.base.ns + ((passed * self.rate) >> 32))
     }
 
     /// The end of the horizon: no value of the line is greater.
     fn last(self) -> u64 {
-        self.base.ns + (self.horizon * self.rate >> 32)
+        self.base.ns + ((self.horizon * self.rate) >> 32)
     }
 }
 

@@ -14,6 +14,8 @@ pub(in crate::mpiexec) enum Stream {
 /// The beginning of a rank's lines.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mpiexec) struct Label {
+    /// The name of the job, if another one spawned it.
+    pub(in crate::mpiexec) job: Option<&'static str>,
     pub(in crate::mpiexec) rank: u32,
     pub(in crate::mpiexec) stream: Stream,
     /// Whether the label has the rank.
@@ -34,7 +36,8 @@ impl Label {
         }
         if self.tag {
             let stream = if self.stream == Stream::Error { " err" } else { "" };
-            text += &format!("[{}{stream}] ", self.rank);
+            let job = self.job.map_or_else(String::new, |job| format!("{job}:"));
+            text += &format!("[{job}{}{stream}] ", self.rank);
         }
         text
     }
@@ -46,9 +49,10 @@ mod tests {
 
     #[test]
     fn a_label_has_the_requested_parts() {
-        let label = Label { rank: 7, stream: Stream::Output, tag: true, time: false };
+        let label = Label { job: None, rank: 7, stream: Stream::Output, tag: true, time: false };
         assert_eq!(label.text(), "[7] ");
         assert_eq!(Label { stream: Stream::Error, ..label }.text(), "[7 err] ");
+        assert_eq!(Label { job: Some("2.1"), ..label }.text(), "[2.1:7] ");
         assert_eq!(Label { tag: false, ..label }.text(), "");
         let timed = Label { time: true, ..label }.text();
         let shape: String = timed.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();

@@ -187,7 +187,7 @@ mod tests {
         os::set_nonblocking(read.as_fd());
         let source = |rank| {
             let (end, _) = os::pipe().unwrap();
-            Source::new(end, 0, Label { rank, stream: Stream::Output, tag: false, time: false })
+            Source::new(end, 0, Label { job: None, rank, stream: Stream::Output, tag: false, time: false })
         };
         (source(0), source(1), Sink::new(write, libc::S_IFIFO), read)
     }

@@ -71,13 +71,13 @@ impl Expect {
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let ferrum = Library::ferrum(dist);
-    let ours = Programs::build(&ferrum, &["job", "tool_only", "session_only"])?;
+    let ours = Programs::build(&ferrum, &["job", "tool_only", "session_only", "spawn"])?;
     silent::check(dist, &ours, report)?;
     let shared = shared_memory();
     match Library::mpich() {
         Ok(mpich) => {
             under_hydra(&mpich, &ours, report)?;
-            let theirs = Programs::build(&mpich, &["job"])?;
+            let theirs = Programs::build(&mpich, &["job", "spawn"])?;
             under_ours(&ferrum, &theirs, report)?;
         }
         Err(failure) => report.skip("with MPICH", &failure.to_string()),
@@ -94,6 +94,7 @@ fn under_hydra(mpich: &Library, ours: &Programs, report: &mut Report) -> Result<
     let start = |ranks, program: &str| mpich.launch(ranks, &ours.get(program));
     works(report, "hydra", ours, &start)?;
     ends(report, "hydra", ours, &start, &Endings { abort: Expect::This(42), exit: Expect::Failure })?;
+    spawns(report, "hydra", &start)?;
     let program = ours.get("job");
     let mut port = Command::new(mpich.launcher());
     run(report, "hydra: port", port.args(["-pmi-port", "-n", "3"]).arg(&program), |outcome| {
@@ -130,16 +131,30 @@ fn under_ours(ferrum: &Library, theirs: &Programs, report: &mut Report) -> Resul
     let start = |ranks, program: &str| ferrum.launch(ranks, &theirs.get(program));
     works_only(report, "mpich under ours", theirs, &start)?;
     ends(report, "mpich under ours", theirs, &start, &Endings { abort: Expect::This(42), exit: Expect::This(3) })?;
+    spawns(report, "mpich under ours", &start)?;
     let mut leave = start(2, "job");
     run(report, "mpich under ours: leave", leave.arg("leave"), |outcome| {
         outcome.status.code() == Some(1) && outcome.stderr.contains("without calling MPI_Finalize")
     })
 }
 
+/// A job spawns another one.
+fn spawns(report: &mut Report, launcher: &str, start: &Start<'_>) -> Result<()> {
+    for ranks in [1, 3] {
+        let (size, sum) = (ranks + 2, (ranks - 1) * ranks / 2 + 1);
+        let due = format!("spawned sum 1, both size {size} sum {sum}");
+        run(report, &format!("{launcher}: {ranks} spawn two"), &mut start(ranks, "spawn"), |outcome| {
+            outcome.success() && outcome.stdout.contains(&due)
+        })?;
+    }
+    Ok(())
+}
+
 fn under_prrte(openmpi: &Library, ours: &Programs, report: &mut Report) -> Result<()> {
     let start = |ranks, program: &str| openmpi.launch(ranks, &ours.get(program));
     works(report, "open mpi's mpiexec", ours, &start)?;
     ends(report, "open mpi's mpiexec", ours, &start, &Endings { abort: Expect::This(42), exit: Expect::This(3) })?;
+    spawns(report, "open mpi's mpiexec", &start)?;
     let mut prterun = Command::new(openmpi.launcher().with_file_name("prterun"));
     prterun.args(["--allow-run-as-root", "--map-by", ":oversubscribe", "-n", "3"]).arg(ours.get("job"));
     run(report, "prterun", &mut prterun, |outcome| {

@@ -162,6 +162,54 @@ SUBROUTINE PMPI_Is_thread_main_f08(flag, ierror)
   CALL PMPI_IS_THREAD_MAIN(flag, ierror)
 END SUBROUTINE PMPI_Is_thread_main_f08
 
+! Procedure MPI_Lookup_name_f08
+SUBROUTINE MPI_Lookup_name_f08(service_name, info, port_name, ierror)
+  USE mpi_f08_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_LOOKUP_NAME
+  CALL FERRUM_MPI_LOOKUP_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE MPI_Lookup_name_f08
+
+! Procedure PMPI_Lookup_name_f08
+SUBROUTINE PMPI_Lookup_name_f08(service_name, info, port_name, ierror)
+  USE mpi_f08_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=MPI_MAX_PORT_NAME), INTENT(OUT) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_LOOKUP_NAME
+  CALL PMPI_LOOKUP_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE PMPI_Lookup_name_f08
+
+! Procedure MPI_Publish_name_f08
+SUBROUTINE MPI_Publish_name_f08(service_name, info, port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_PUBLISH_NAME
+  CALL FERRUM_MPI_PUBLISH_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE MPI_Publish_name_f08
+
+! Procedure PMPI_Publish_name_f08
+SUBROUTINE PMPI_Publish_name_f08(service_name, info, port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_PUBLISH_NAME
+  CALL PMPI_PUBLISH_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE PMPI_Publish_name_f08
+
 ! Procedure MPI_Query_thread_f08
 SUBROUTINE MPI_Query_thread_f08(provided, ierror)
   USE ferrum_mpi_types
@@ -323,3 +371,27 @@ SUBROUTINE PMPI_Session_init_f08(info, errhandler, session, ierror)
   EXTERNAL :: PMPI_SESSION_INIT
   CALL PMPI_SESSION_INIT(info, errhandler, session, ierror)
 END SUBROUTINE PMPI_Session_init_f08
+
+! Procedure MPI_Unpublish_name_f08
+SUBROUTINE MPI_Unpublish_name_f08(service_name, info, port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: FERRUM_MPI_UNPUBLISH_NAME
+  CALL FERRUM_MPI_UNPUBLISH_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE MPI_Unpublish_name_f08
+
+! Procedure PMPI_Unpublish_name_f08
+SUBROUTINE PMPI_Unpublish_name_f08(service_name, info, port_name, ierror)
+  USE ferrum_mpi_types
+  IMPLICIT NONE
+  CHARACTER(LEN=*), INTENT(IN) :: service_name
+  TYPE(MPI_Info), INTENT(IN) :: info
+  CHARACTER(LEN=*), INTENT(IN) :: port_name
+  INTEGER, OPTIONAL, INTENT(OUT) :: ierror
+  EXTERNAL :: PMPI_UNPUBLISH_NAME
+  CALL PMPI_UNPUBLISH_NAME(service_name, info, port_name, ierror)
+END SUBROUTINE PMPI_Unpublish_name_f08

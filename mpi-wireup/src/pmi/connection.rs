@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::pmi::wire::LONGEST_LINE;
 
 /// A connection to a launcher.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     fd: OwnedFd,
     /// The bytes after the last line that was returned.
     rest: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Connection {
 
 /// Why no line was received or sent.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ConnectionError {
+pub(crate) enum ConnectionError {
     /// Nothing was received for so long.
     #[error("no answer within {} seconds", .0.as_secs_f32())]
     Silent(Duration),
@@ -36,7 +36,7 @@ pub(super) enum ConnectionError {
 
 impl Connection {
     /// Takes over a descriptor that was inherited. The error ends a sentence.
-    pub(super) fn from_descriptor(fd: i32) -> Result<Connection, String> {
+    pub(crate) fn from_descriptor(fd: i32) -> Result<Connection, String> {
         check(fd)?;
         // SAFETY: it is open; the launcher handed it down for this, and nothing else in this process uses it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
@@ -45,8 +45,36 @@ impl Connection {
         Ok(Connection { fd, rest: Vec::new() })
     }
 
+    /// Takes over a connection.
+    pub(crate) fn new(fd: OwnedFd) -> Connection {
+        Connection { fd, rest: Vec::new() }
+    }
+
+    /// A descriptor that stays open here and in programs started from here, for a connection of this value's own.
+    /// The error ends a sentence.
+    pub(crate) fn duplicate(fd: i32) -> Result<Connection, String> {
+        check(fd)?;
+        // SAFETY: a plain call on a number, which is an open descriptor.
+        let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
+        if copy < 0 {
+            return Err(format!("descriptor {fd} cannot be copied: {}", io::Error::last_os_error()));
+        }
+        // SAFETY: a new descriptor, which is ours alone.
+        Ok(Connection::new(unsafe { OwnedFd::from_raw_fd(copy) }))
+    }
+
+    /// The process at the other end when the connection was made.
+    pub(crate) fn peer(&self) -> Option<i32> {
+        let mut facts = libc::ucred { pid: 0, uid: 0, gid: 0 };
+        let mut len = size_of::<libc::ucred>() as libc::socklen_t;
+        let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
+        // SAFETY: a query about our own descriptor; the facts are written.
+        let done = unsafe { libc::getsockopt(self.fd.as_raw_fd(), level, option, (&raw mut facts).cast(), &mut len) };
+        (done == 0).then_some(facts.pid)
+    }
+
     /// Connects to `HOST:PORT`.
-    pub(super) fn to_address(address: &str, limit: Duration) -> io::Result<Connection> {
+    pub(crate) fn to_address(address: &str, limit: Duration) -> io::Result<Connection> {
         let mut last = io::Error::new(ErrorKind::NotFound, "the address stands for no host");
         for address in address.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, limit) {
@@ -62,7 +90,7 @@ impl Connection {
     }
 
     /// Sends a whole line.
-    pub(super) fn send(&mut self, mut bytes: &[u8], limit: Duration) -> Result<(), ConnectionError> {
+    pub(crate) fn send(&mut self, mut bytes: &[u8], limit: Duration) -> Result<(), ConnectionError> {
         let end = Instant::now() + limit;
         while !bytes.is_empty() {
             let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
@@ -77,13 +105,13 @@ impl Connection {
     }
 
     /// Sends no more: the other side reads the end of the connection.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         // SAFETY: a plain call on our own descriptor; without a connection there is nothing to end.
         unsafe { libc::shutdown(self.fd.as_raw_fd(), libc::SHUT_WR) };
     }
 
     /// Receives the next line, with its line end; without a limit it waits until the other side closes.
-    pub(super) fn line(&mut self, limit: Option<Duration>) -> Result<Vec<u8>, ConnectionError> {
+    pub(crate) fn line(&mut self, limit: Option<Duration>) -> Result<Vec<u8>, ConnectionError> {
         let end = limit.map(|limit| Instant::now() + limit);
         let mut buffer = [0u8; 4096];
         loop {
@@ -150,7 +178,7 @@ impl Connection {
 
 /// Whether a descriptor is a stream connection: any other file with that number must not be written to. The error ends
 /// a sentence.
-pub(super) fn check(fd: i32) -> Result<(), String> {
+pub(crate) fn check(fd: i32) -> Result<(), String> {
     let kind = option(fd, libc::SO_TYPE).map_err(|error| match error.raw_os_error() {
         Some(libc::EBADF) => format!("descriptor {fd} is not open here: something in between closed it"),
         Some(libc::ENOTSOCK) => format!("descriptor {fd} is no connection"),

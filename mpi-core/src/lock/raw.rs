@@ -1,0 +1,269 @@
+//! How threads wait for a lock: bursts of one thread, turns of the others.
+//!
+//! A hand-over moves all state behind the lock from one core to the other, which takes longer than a call. So a thread
+//! that finds the lock held leaves it to the holder, who takes it again and again, for [`PATIENCE`]. Then it demands its
+//! turn: the next release waits until the lock has been taken. If that takes long, because the holder copies or does
+//! not run, the thread sleeps. A holder that only polls gives way to a waiting thread at once ([`RawLock::give_way`]).
+//! A waiting thread reads a line of its own (`Queue`), so that it does not slow down the holder.
+//! Not here: the words of the protocol, which loom checks (`word`).
+
+use std::hint::spin_loop;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::time::{Duration, Instant};
+
+use super::thread_id::this_thread;
+use super::word::{ASLEEP, FREE, LockWord, TURN};
+
+/// How long a thread leaves the lock to the holder before it demands its turn.
+const PATIENCE: Duration = Duration::from_micros(200);
+/// How long it waits for its turn before it sleeps.
+const TURN_WAIT: Duration = Duration::from_micros(20);
+/// The pause before the first attempt; each later pause is four times as long, because each attempt may end a burst.
+const FIRST_PAUSE: Duration = Duration::from_micros(1);
+/// The bound of a sleep, because not every kernel makes all threads execute a fence.
+static LONGEST_SLEEP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+/// How often a thread that polls looks whether the lock is free before it waits as others do: about a microsecond.
+const CLOSE_LOOKS: u32 = 50;
+/// How often a release looks whether the lock has been taken by a thread whose turn it is.
+const LOOKS: u32 = 64;
+
+/// A lock for which threads spin, then sleep.
+#[derive(Debug)]
+pub(super) struct RawLock {
+    word: LockWord,
+    queue: Queue,
+}
+
+/// What waiting threads read and write: apart from the holder's line.
+#[derive(Debug)]
+#[repr(align(128))] // pairs of lines are fetched together
+struct Queue {
+    /// Number of threads that wait and do not sleep.
+    waiting: AtomicU32,
+    /// Number of threads that sleep.
+    sleeping: AtomicU32,
+    /// Incremented when a thread may take its turn.
+    turns: AtomicU32,
+}
+
+impl RawLock {
+    pub(super) const fn new() -> RawLock {
+        RawLock {
+            word: LockWord { holder: AtomicU64::new(FREE), wishes: AtomicU32::new(0) },
+            queue: Queue { waiting: AtomicU32::new(0), sleeping: AtomicU32::new(0), turns: AtomicU32::new(0) },
+        }
+    }
+
+    #[inline]
+    pub(super) fn take(&self) {
+        if !self.word.try_take(this_thread()) {
+            self.take_slow();
+        }
+    }
+
+    /// As [`RawLock::take`], for a thread that polls or has slept: it looks closely first, and so may end a burst.
+    #[inline]
+    pub(super) fn take_soon(&self) {
+        if !self.word.try_take(this_thread()) {
+            self.take_soon_slow();
+        }
+    }
+
+    #[inline]
+    pub(super) fn try_take(&self) -> bool {
+        self.word.try_take(this_thread())
+    }
+
+    #[inline]
+    pub(super) fn is_held_by(&self, thread: u64) -> bool {
+        self.word.is_held_by(thread)
+    }
+
+    #[inline]
+    pub(super) fn release(&self) {
+        if self.word.release() {
+            self.serve();
+        }
+    }
+
+    /// Whether a thread waits that does not sleep; may be out of date.
+    #[inline]
+    pub(super) fn is_awaited(&self) -> bool {
+        self.queue.waiting.load(Ordering::Relaxed) != 0
+    }
+
+    /// Releases the lock; a thread that waits for it and runs takes it before this returns.
+    #[inline]
+    pub(super) fn give_way(&self) {
+        self.release();
+        if self.is_awaited() {
+            self.pass_on();
+        }
+    }
+
+    /// After a release: wakes a sleeper, and waits until a thread that demands its turn has taken the lock.
+    #[cold]
+    fn serve(&self) {
+        let wishes = self.word.take_wishes();
+        if wishes & ASLEEP != 0 {
+            // SAFETY: the kernel only compares the address and does not access its memory.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_futex,
+                    self.word.wishes.as_ptr(),
+                    libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                    1,
+                );
+            }
+        }
+        if wishes & TURN != 0 && self.is_awaited() {
+            self.pass_on();
+        }
+    }
+
+    /// Waits briefly until a thread has taken the lock, which is free. The thread may not be running.
+    #[cold]
+    fn pass_on(&self) {
+        self.queue.turns.fetch_add(1, Ordering::Relaxed);
+        for _ in 0..LOOKS {
+            if self.word.holder.load(Ordering::Relaxed) != FREE {
+                return;
+            }
+            spin_loop();
+        }
+    }
+
+    /// Waits for the holder.
+    #[cold]
+    fn take_slow(&self) {
+        let me = self.begin_wait();
+        if !(has_other_cores() && self.take_patiently(me)) {
+            self.take_asleep(me, true);
+        }
+        self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Looks closely for a while, then sleeps: where there are more threads than cores, the holder may need this one.
+    #[cold]
+    fn take_soon_slow(&self) {
+        let me = self.begin_wait();
+        if !(0..CLOSE_LOOKS).any(|_| {
+            spin_loop();
+            self.take_if_free(me)
+        }) {
+            self.take_asleep(me, false);
+        }
+        self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The identity of this thread, which waits from now on.
+    fn begin_wait(&self) -> u64 {
+        let me = this_thread();
+        assert!(
+            !self.is_held_by(me),
+            "this thread called the library from within a call of the library (a signal handler or a callback that \
+             must not call it): waiting for that call would never end"
+        );
+        self.queue.waiting.fetch_add(1, Ordering::Relaxed);
+        me
+    }
+
+    /// Attempts to take the lock in longer and longer intervals; whether it did before the patience was over.
+    fn take_patiently(&self, me: u64) -> bool {
+        let began = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        while let Some(left) = PATIENCE.checked_sub(began.elapsed()) {
+            self.await_turn(pause.min(left));
+            if self.take_if_free(me) {
+                return true;
+            }
+            pause *= 4;
+        }
+        false
+    }
+
+    /// Sleeps until it takes the lock; demands a turn before each sleep, before the first one if `demand`.
+    fn take_asleep(&self, me: u64, demand: bool) {
+        let mut slept = false;
+        loop {
+            if (demand || slept) && has_other_cores() {
+                self.word.wish(TURN);
+                self.await_turn(TURN_WAIT);
+                if self.take_if_free(me) {
+                    break;
+                }
+            }
+            let wishes = self.word.wish(ASLEEP);
+            all_threads_fence();
+            if self.word.try_take(me) {
+                break;
+            }
+            slept = true;
+            self.sleep(wishes);
+            if self.take_if_free(me) {
+                break;
+            }
+        }
+        if slept && self.queue.sleeping.load(Ordering::Relaxed) != 0 {
+            // The wish of all sleepers has been taken, and only one was woken.
+            self.word.wish(ASLEEP);
+        }
+    }
+
+    /// Sleeps while the wishes are these.
+    fn sleep(&self, wishes: u32) {
+        self.queue.sleeping.fetch_add(1, Ordering::Relaxed);
+        self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: the word outlives the call, and the kernel only compares it.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.word.wishes.as_ptr(),
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                wishes,
+                &raw const LONGEST_SLEEP,
+            );
+        }
+        self.queue.waiting.fetch_add(1, Ordering::Relaxed);
+        self.queue.sleeping.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Waits until a turn begins, at most for so long.
+    fn await_turn(&self, longest: Duration) {
+        let seen = self.queue.turns.load(Ordering::Relaxed);
+        let began = Instant::now();
+        while began.elapsed() < longest {
+            for _ in 0..8 {
+                if self.queue.turns.load(Ordering::Relaxed) != seen {
+                    return;
+                }
+                spin_loop();
+            }
+        }
+    }
+
+    fn take_if_free(&self, me: u64) -> bool {
+        self.word.holder.load(Ordering::Relaxed) == FREE && self.word.try_take(me)
+    }
+}
+
+/// Whether the holder can run while this thread spins.
+fn has_other_cores() -> bool {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)) > 1
+}
+
+/// Makes every running thread of the process execute a fence if the kernel supports that; otherwise only this thread
+/// does.
+fn all_threads_fence() {
+    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+    const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+    fence(Ordering::SeqCst);
+    // SAFETY: a system call without pointers.
+    let membarrier = |command: libc::c_int| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 };
+    // The kernel rejects the command until the process has registered.
+    if !membarrier(PRIVATE_EXPEDITED) && membarrier(REGISTER_PRIVATE_EXPEDITED) {
+        membarrier(PRIVATE_EXPEDITED);
+    }
+}

@@ -1,0 +1,300 @@
+//! The `mpiexec` of a spawned job: it runs the programs of the request as a job of its own.
+//!
+//! Its parent is the `mpiexec` of the job that spawned it, or, without a launcher, the process that did. It sends the
+//! answer to the request to its parent, and ends its job when the parent requests it or is lost.
+//!
+//! Invariant: a request gets one answer, whether or not the job could be started.
+//! Not here: the parent's side (`spawned`, `mpi_wireup::spawner`), the job itself (`supervise`).
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use mpi_wireup::pmi::spawn::{BEGIN, Collected, Collector, FINALIZED, LONGEST_LINE};
+use mpi_wireup::spawn_request::{PARENT_PORT, SpawnProgram, SpawnRequest, SpawnResult};
+use mpi_wireup::{INITIAL_ERRHANDLER, PARENT};
+
+use super::cvar_values::CvarValues;
+use super::plan::Plan;
+use super::reporter::Reporter;
+use super::{TROUBLE, USAGE, os};
+use crate::args::{self, Bind, Input, Options, Run};
+
+/// Line of the parent: the job ends; nothing is reported about that.
+pub(super) const END: &str = "end";
+/// Line of the parent: the job reports what its ranks are doing.
+pub(super) const REPORT: &str = "report";
+
+/// Time limit for a request to come in full.
+const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+
+/// The connection to the parent.
+pub(super) struct Parent {
+    link: UnixStream,
+    /// The name of the job.
+    pub(super) name: String,
+    /// Whether the parent is a process without a launcher.
+    is_process: bool,
+    /// Bytes that are no whole line yet.
+    input: Vec<u8>,
+    /// What the started processes find by PMI.
+    pub(super) values: Vec<(String, String)>,
+    /// Number of processes that were requested, program by program.
+    requested: Vec<u32>,
+    /// Whether the process has reported its own end, so that the end of the connection is no failure.
+    finalized: bool,
+    closed: bool,
+    answered: bool,
+}
+
+/// A request of the parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FromParent {
+    /// End the job without a report.
+    End,
+    /// Report what the ranks are doing.
+    Report,
+    /// The parent ended unexpectedly.
+    Lost,
+}
+
+impl Parent {
+    /// The connection to the parent `mpiexec`.
+    pub(super) fn launcher(link: UnixStream, name: String) -> io::Result<Parent> {
+        link.set_nonblocking(true)?;
+        Ok(Parent {
+            link,
+            name,
+            is_process: false,
+            input: Vec::new(),
+            values: Vec::new(),
+            requested: Vec::new(),
+            finalized: false,
+            closed: false,
+            answered: false,
+        })
+    }
+
+    /// Sends the answer: all processes of the plan were started.
+    pub(super) fn report_started(&mut self, plan: &Plan<'_>) {
+        let requested = std::mem::take(&mut self.requested);
+        let of_program = |(requested, program): (u32, &super::plan::Program<'_>)| {
+            (0..requested).map(|number| number < program.ranks).collect::<Vec<_>>()
+        };
+        let started = requested.into_iter().zip(&plan.programs).flat_map(of_program).collect();
+        self.answer(&SpawnResult { started, reason: String::new() });
+    }
+
+    /// Sends the answer, if none was sent: no process was started.
+    pub(super) fn report_refused(&mut self, why: &dyn std::fmt::Display) {
+        let all = self.requested.iter().map(|number| *number as usize).sum();
+        self.answer(&SpawnResult { started: vec![false; all], reason: why.to_string() });
+    }
+
+    fn answer(&mut self, result: &SpawnResult) {
+        if std::mem::replace(&mut self.answered, true) {
+            return;
+        }
+        let line = result.to_line(&self.name);
+        let _ = self.link.set_nonblocking(false).and_then(|()| self.link.write_all(line.as_bytes()));
+        // Without an answer the parent sees the end of this process.
+        let _ = self.link.set_nonblocking(true);
+    }
+
+    /// The descriptor to wait for, while there may be requests.
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        (!self.closed).then(|| self.link.as_fd())
+    }
+
+    /// The requests that have come.
+    pub(super) fn requests(&mut self) -> Vec<FromParent> {
+        let mut buffer = [0u8; 512];
+        let mut requests = Vec::new();
+        while !self.closed {
+            match self.link.read(&mut buffer) {
+                Ok(0) => self.closed = true,
+                Ok(n) => self.input.extend_from_slice(&buffer[..n]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(_) => self.closed = true,
+            }
+            while let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.input.drain(..=end).collect();
+                match String::from_utf8_lossy(&line).trim_end() {
+                    END => requests.push(FromParent::End),
+                    REPORT => requests.push(FromParent::Report),
+                    FINALIZED => self.finalized = true,
+                    _ => {}
+                }
+            }
+            if self.input.len() > LONGEST_LINE {
+                self.closed = true;
+            }
+        }
+        // The kernel ends this process together with a parent that is an `mpiexec`.
+        if self.closed && self.is_process && !self.finalized {
+            self.finalized = true;
+            requests.push(FromParent::Lost);
+        }
+        requests
+    }
+
+    /// The variables of a started process, beside those of its place.
+    pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
+        let port = self.values.iter().find(|(key, _)| key == PARENT_PORT);
+        let port = port.map(|(_, value)| (PARENT, value.clone()));
+        port.into_iter().chain([("PMI_SPAWNED", "1".to_owned())]).collect()
+    }
+}
+
+/// Runs a spawned job in this process, whose only connection to the parent is `parent`, with the options of the job
+/// that spawned it; returns the exit code.
+pub(super) fn run(mut parent: Parent, request: SpawnRequest, options: &Options) -> i32 {
+    parent.requested = request.programs.iter().map(|program| program.processes).collect();
+    parent.values = request.values.clone();
+    let words = request.programs.iter().map(words_of);
+    let run = match args::spawned(words, inherited(options, &parent.name), &|file| std::fs::read(file)) {
+        Ok(run) => with_errhandlers(run, &request),
+        Err(error) => {
+            parent.report_refused(&error);
+            return USAGE;
+        }
+    };
+    let values = CvarValues::read(&run.options);
+    if let Some(fault) = values.faults.first() {
+        parent.report_refused(fault);
+        return USAGE;
+    }
+    let reporter = Reporter::new(&run.options, &values).for_job(&parent.name);
+    super::launch(&run, values, reporter, Some(&mut parent)).unwrap_or_else(|error| {
+        parent.report_refused(&error);
+        error.exit_code()
+    })
+}
+
+/// Serves the request that comes over a descriptor from a process without a launcher. This process divides itself, so
+/// that the caller's child, which it waits for, ends at once.
+pub(super) fn serve(descriptor: &OsStr) -> i32 {
+    let reporter = Reporter::default();
+    let Some(link) = descriptor.to_str().and_then(|text| text.parse().ok()).and_then(stream) else {
+        return reporter.refuse(USAGE, &format!("--serve-spawn takes a connection, and {descriptor:?} is none"));
+    };
+    match os::fork_daemon() {
+        Ok(os::Fork::Child) => {}
+        Ok(os::Fork::Parent(_)) => return 0,
+        Err(error) => return reporter.refuse(TROUBLE, &format!("cannot start a process: {error}")),
+    }
+    let Ok(mut parent) = Parent::launcher(link, "1".into()) else { return TROUBLE };
+    parent.is_process = true;
+    match receive(&parent.link) {
+        Ok(Collected { request: Ok(request), .. }) => run(parent, request, &Options::default()),
+        Ok(Collected { request: Err(bad), .. }) => {
+            parent.report_refused(&format!("the request to start processes is bad: {bad}"));
+            USAGE
+        }
+        Err(error) => {
+            parent.report_refused(&format!("the request to start processes did not come: {error}"));
+            TROUBLE
+        }
+    }
+}
+
+/// The socket behind a number.
+fn stream(fd: i32) -> Option<UnixStream> {
+    if fd <= 2 || !mpi_wireup::pmi::client::is_connection(fd) {
+        return None;
+    }
+    Some(UnixStream::from(os::take_over(fd)))
+}
+
+/// Receives a request in full.
+fn receive(mut link: &UnixStream) -> io::Result<Collected> {
+    let limit = Instant::now() + REQUEST_LIMIT;
+    let (mut collector, mut line, mut buffer) = (Collector::default(), Vec::new(), [0u8; 4096]);
+    loop {
+        let left = limit.saturating_duration_since(Instant::now()).as_millis();
+        let mut entries = [os::poll_entry(link.as_fd(), libc::POLLIN)];
+        os::poll(&mut entries, Some(i32::try_from(left).unwrap_or(i32::MAX)))?;
+        if left == 0 {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        let n = match link.read(&mut buffer) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(n) => n,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => continue,
+            Err(error) => return Err(error),
+        };
+        for byte in &buffer[..n] {
+            if *byte != b'\n' {
+                line.push(*byte);
+                if line.len() > LONGEST_LINE {
+                    return Err(ErrorKind::InvalidData.into());
+                }
+            } else if collector.in_block() {
+                if let Some(collected) = collector.line(&std::mem::take(&mut line)) {
+                    return Ok(collected);
+                }
+            } else if std::mem::take(&mut line) == BEGIN.as_bytes() {
+                collector.begin();
+            }
+        }
+    }
+}
+
+/// The words of the command line that start one program.
+fn words_of(program: &SpawnProgram) -> Vec<OsString> {
+    let mut words: Vec<OsString> = vec!["-n".into(), program.processes.to_string().into()];
+    for (key, value) in &program.info {
+        // The reserved keys (MPI-5.0, 11.8.4) have the names of the options; unknown keys have no effect.
+        if matches!(&**key, "host" | "arch" | "wdir" | "path" | "file" | "soft") {
+            let mut word = OsString::from(format!("-{key}="));
+            word.push(value);
+            words.push(word);
+        }
+    }
+    words.push("--".into());
+    words.push(program.program.clone());
+    words.extend(program.arguments.iter().cloned());
+    words
+}
+
+/// Sets the initial error handler of the programs that request one.
+fn with_errhandlers(mut run: Run, request: &SpawnRequest) -> Run {
+    for (group, program) in run.groups.iter_mut().zip(&request.programs) {
+        let handler = program.info.iter().find(|(key, _)| key == "mpi_initial_errhandler");
+        group.variables.extend(handler.map(|(_, value)| (INITIAL_ERRHANDLER.into(), value.clone())));
+    }
+    run
+}
+
+/// The options of the job that spawned another one, as the other one has them: its ranks read no input and are not
+/// bound, because the first job has both; files have the name of the job at their ends.
+fn inherited(options: &Options, name: &str) -> Options {
+    let with_name = |path: &Path| {
+        let mut path = path.as_os_str().to_owned();
+        path.push(format!(".job{name}"));
+        PathBuf::from(path)
+    };
+    Options {
+        variables: options.variables.clone(),
+        cvars: options.cvars.clone(),
+        settings: options.settings.clone(),
+        tools: options.tools.clone(),
+        profile: options.profile,
+        trace: options.trace.as_deref().map(with_name),
+        tag_output: options.tag_output,
+        timestamp: options.timestamp,
+        output: options.output.as_ref().map(|directory| directory.join(format!("job{name}"))),
+        // The first job's limit is for all.
+        timeout: Some(None),
+        bind: Bind::None,
+        input: Input::None,
+        quiet: options.quiet,
+        verbose: options.verbose,
+        error_format: options.error_format,
+        initial_errhandler: options.initial_errhandler,
+    }
+}

@@ -1,0 +1,213 @@
+//! The jobs that ranks have spawned: each has an `mpiexec` of its own, a child of this one, which reports over a socket.
+//!
+//! A spawned job has a name: its number among those of this `mpiexec`, behind the name of this one's own job and a dot
+//! if that was spawned too. The lines on the socket: from the new `mpiexec` the answer to the request, from this one
+//! [`END`] and [`REPORT`].
+//!
+//! Invariant: a child `mpiexec` is in a process group of its own, so that a terminal's signals reach it once, through
+//! this one; the kernel ends it when this one ends.
+//! Not here: what the child does (`child_job`), the requests (`mpi_wireup::pmi::spawn`).
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use mpi_wireup::pmi::spawn::LONGEST_LINE;
+
+use super::child_job::{END, Parent, REPORT};
+use super::os::{self, Ended, Fork, Inherited};
+
+/// Time for a child to end its own processes before it is killed.
+const GRACE: Duration = Duration::from_millis(2500);
+
+/// One spawned job.
+struct SpawnedJob {
+    name: String,
+    /// The `mpiexec` of the job.
+    pid: i32,
+    living: bool,
+    /// The rank that requested it.
+    rank: u32,
+    /// Whether that rank is a process of this library.
+    ours: bool,
+    link: UnixStream,
+    /// Bytes that are no whole line yet.
+    input: Vec<u8>,
+    /// Whether the answer to the request was received.
+    answered: bool,
+    /// Whether the answer was that no process was started.
+    refused: bool,
+}
+
+/// All spawned jobs of this `mpiexec`.
+pub(super) struct SpawnedJobs {
+    jobs: Vec<SpawnedJob>,
+    /// Before the number of each: empty, or the name of the own job and a dot.
+    prefix: String,
+    started: u32,
+    /// When children that have not ended are killed.
+    kill_at: Option<Instant>,
+}
+
+/// A line for a rank.
+pub(super) struct Line {
+    pub(super) rank: u32,
+    pub(super) text: String,
+}
+
+/// A spawned job that has ended.
+pub(super) struct EndedJob {
+    pub(super) name: String,
+    /// The rank that requested it.
+    pub(super) rank: u32,
+    /// The exit code of its `mpiexec`.
+    pub(super) code: i32,
+    /// Whether the job was never started.
+    pub(super) refused: bool,
+    /// Whether the rank is a process of this library, which can be informed.
+    pub(super) ours: bool,
+    /// The answer, if the child ended without one.
+    pub(super) lost_answer: bool,
+}
+
+impl SpawnedJobs {
+    /// Of a job with this name, if it was spawned itself.
+    pub(super) fn new(own: Option<&str>) -> SpawnedJobs {
+        let prefix = own.map_or_else(String::new, |name| format!("{name}."));
+        SpawnedJobs { jobs: Vec::new(), prefix, started: 0, kill_at: None }
+    }
+
+    /// Divides this process: in the new one, the result is its connection to this one.
+    pub(super) fn fork(&mut self, rank: u32, ours: bool, inherited: &Inherited) -> io::Result<Option<Parent>> {
+        let (own, child) = UnixStream::pair()?;
+        own.set_nonblocking(true)?;
+        let name = format!("{}{}", self.prefix, self.started + 1);
+        match os::fork_job(child.as_fd(), inherited)? {
+            Fork::Child => {
+                // Closed with all other descriptors of the old process.
+                std::mem::forget(own);
+                Ok(Some(Parent::launcher(child, name)?))
+            }
+            Fork::Parent(pid) => {
+                self.started += 1;
+                self.jobs.push(SpawnedJob {
+                    name,
+                    pid,
+                    living: true,
+                    rank,
+                    ours,
+                    link: own,
+                    input: Vec::new(),
+                    answered: false,
+                    refused: false,
+                });
+                Ok(None)
+            }
+        }
+    }
+
+    /// Number of jobs that have not ended.
+    pub(super) fn living(&self) -> u32 {
+        self.jobs.iter().filter(|job| job.living).count() as u32
+    }
+
+    /// Adds the descriptors to wait for to `entries`; returns their number.
+    pub(super) fn interests(&self, entries: &mut Vec<libc::pollfd>) -> usize {
+        let before = entries.len();
+        for job in self.jobs.iter().filter(|job| job.living && !job.answered) {
+            entries.push(os::poll_entry(job.link.as_fd(), libc::POLLIN));
+        }
+        entries.len() - before
+    }
+
+    /// Reads the answers that have come, given the entries of [`Self::interests`] after a poll.
+    pub(super) fn serve(&mut self, entries: &[libc::pollfd]) -> Vec<Line> {
+        let ready =
+            |job: &SpawnedJob| entries.iter().any(|entry| entry.fd == job.link.as_raw_fd() && entry.revents != 0);
+        self.jobs
+            .iter_mut()
+            .filter(|job| job.living && !job.answered && ready(job))
+            .filter_map(SpawnedJob::read)
+            .collect()
+    }
+
+    /// Records the end of a child; `None` if it is none of these.
+    pub(super) fn ended(&mut self, pid: i32, how: Ended) -> (Option<Line>, Option<EndedJob>) {
+        let Some(job) = self.jobs.iter_mut().find(|job| job.living && job.pid == pid) else { return (None, None) };
+        let line = if job.answered { None } else { job.read() };
+        job.living = false;
+        let code = match how {
+            Ended::Exited(code) => code,
+            Ended::Killed(signal) => 128 + signal,
+        };
+        let (name, rank, ours) = (job.name.clone(), job.rank, job.ours);
+        let ended = EndedJob { name, rank, code, refused: job.refused, ours, lost_answer: !job.answered };
+        (line, Some(ended))
+    }
+
+    /// Requests all jobs to end.
+    pub(super) fn end_all(&mut self, now: Instant) {
+        self.kill_at.get_or_insert(now + GRACE);
+        self.send_all(END);
+    }
+
+    /// Requests a report of all jobs.
+    pub(super) fn report_all(&mut self) {
+        self.send_all(REPORT);
+    }
+
+    fn send_all(&mut self, line: &str) {
+        for job in self.jobs.iter_mut().filter(|job| job.living) {
+            // A child that has just ended is collected next; one line always has room.
+            let _ = job.link.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// Forwards a signal to all jobs.
+    pub(super) fn signal_all(&self, signal: i32) {
+        for job in self.jobs.iter().filter(|job| job.living) {
+            os::signal_process(job.pid, signal);
+        }
+    }
+
+    /// When children are killed.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.kill_at.filter(|_| self.living() > 0)
+    }
+
+    /// Kills the children that had their time.
+    pub(super) fn kill_late(&mut self, now: Instant) {
+        if self.next().is_some_and(|at| now >= at) {
+            self.signal_all(libc::SIGKILL);
+            self.kill_at = Some(now + GRACE);
+        }
+    }
+
+    /// Whether a process is one of the children.
+    pub(super) fn has(&self, pid: i32) -> bool {
+        self.jobs.iter().any(|job| job.living && job.pid == pid)
+    }
+}
+
+impl SpawnedJob {
+    /// Reads the answer, if it has come in full.
+    fn read(&mut self) -> Option<Line> {
+        let mut buffer = [0u8; 4096];
+        loop {
+            match self.link.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(n) => self.input.extend_from_slice(&buffer[..n]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+            if self.input.len() > LONGEST_LINE {
+                break;
+            }
+        }
+        let end = self.input.iter().position(|byte| *byte == b'\n')?;
+        let text = String::from_utf8_lossy(&self.input[..=end]).into_owned();
+        (self.answered, self.refused) = (true, !text.contains(" rc=0 "));
+        Some(Line { rank: self.rank, text })
+    }
+}
