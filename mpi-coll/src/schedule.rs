@@ -6,100 +6,15 @@
 //! Invariants: a schedule that is being moved on is outside of its slot, so that no other thread touches it; messages
 //! that other threads complete meanwhile wait in the slot. The program's functions run with no lock held. The memory of
 //! a schedule lives until its last message is complete.
-//! Not here: carrying out steps (`active`), the requests of such operations (`mpi_p2p`), the algorithms.
+//! Not here: schedules, and carrying out their steps (`active`), the requests of such operations (`mpi_p2p`), the algorithms.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use mpi_comm::Expected;
 use mpi_core::{Guard, Guarded, Handle, ProcessLock};
-use mpi_datatype::Datatype;
 use mpi_p2p::{Completion, Engine, Service, ServiceMessage};
 
-use crate::active::Active;
-use crate::call::AtEnd;
-use crate::call_scope::Calling;
-use crate::handle_map::HandleMap;
-use crate::lowered::Lowered;
-use crate::memory::Memory;
-use crate::op::Op;
-use crate::record::Step;
+use crate::active::{Active, Schedule, Slot, Table};
 use crate::shared::Line;
-
-/// The reduction of a schedule; it lives on when the program frees its operation and datatype.
-pub(crate) struct OwnReduction {
-    pub op: Op,
-    pub datatype: Datatype,
-    pub handle: usize,
-}
-
-/// The steps of an operation and their memory.
-pub(crate) struct Schedule {
-    pub steps: Vec<Step>,
-    pub memory: Memory<'static>,
-    pub reduction: Option<OwnReduction>,
-    /// Contexts of the messages to peers and within the local group.
-    pub contexts: [u32; 2],
-    pub tag: i32,
-    /// Its way through the communicator's channel, if it goes there.
-    pub line: Option<Line>,
-    pub calling: Calling,
-    pub at_end: Option<AtEnd>,
-}
-
-impl Schedule {
-    /// Whether it calls a function of the program.
-    pub fn calls_back(&self) -> bool {
-        self.reduction.as_ref().is_some_and(|what| what.op.is_user())
-    }
-
-    /// The schedule on addresses, if it can be lowered.
-    pub fn lowered(&mut self) -> Option<Lowered> {
-        let Schedule { steps, memory, reduction, .. } = self;
-        let kernel = match reduction {
-            Some(what) => Some((&what.datatype, what.op.on(&what.datatype, what.handle).ok()?.kernel()?)),
-            None => None,
-        };
-        Lowered::new(steps, memory, kernel)
-    }
-
-    pub fn datatype(&self) -> Option<&Datatype> {
-        self.reduction.as_ref().map(|what| &what.datatype)
-    }
-}
-
-/// The place of a schedule.
-#[derive(Default)]
-struct Slot {
-    /// `None` while a thread moves it on.
-    active: Option<Box<Active>>,
-    /// Whether it was started, and is not complete.
-    started: bool,
-    /// Messages that were completed meanwhile.
-    complete: Vec<(Message, Completion)>,
-    /// Whether the word that it waits for was raised meanwhile, or its turn in the channel has come.
-    raised: bool,
-}
-
-/// A message of a schedule.
-#[derive(Clone, Copy)]
-pub(crate) struct Message {
-    /// The request of the operation.
-    pub operation: Handle,
-    /// The data of a receive; `None` for a send.
-    pub expected: Option<Expected>,
-}
-
-#[derive(Default)]
-pub(crate) struct Table {
-    /// By the request of the operation: those that were started, and persistent ones.
-    slots: HandleMap<Slot>,
-    /// By the request of the message.
-    pub messages: HandleMap<Message>,
-    /// Operations that go through the common channel of a communicator, by its context, in the order in which they
-    /// began: the first one uses it.
-    pub lines: HashMap<u32, VecDeque<Handle>>,
-}
 
 /// All schedules of a process.
 pub(crate) struct Schedules(Guarded<Table>);
@@ -178,19 +93,6 @@ impl Schedules {
         if let Some(next) = next {
             engine.continue_operation(guard, next);
         }
-    }
-}
-
-impl Table {
-    /// The first operation of a channel is over; the next one, if there is one.
-    fn leave_line(&mut self, context: u32) -> Option<Handle> {
-        let line = self.lines.get_mut(&context)?;
-        line.pop_front();
-        let next = line.front().copied();
-        if next.is_none() {
-            self.lines.remove(&context);
-        }
-        next
     }
 }
 
