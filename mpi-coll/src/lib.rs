@@ -4,7 +4,7 @@
 //! - [`Collectives`]: the collective calls of one process; one file for each group of them (`barrier`, `bcast`,
 //!   `reduce`, `allreduce`, `gather`, `scatter`, `allgather`, `alltoall`).
 //!   Further groups: `reduce_scatter`, `scan`, `neighbor`, and `inter` for intercommunicators.
-//! - `steps`: what an algorithm consists of. `run`: steps carried out at once. `record`, `schedule`, `start`: steps kept
+//! - `steps`: what an algorithm consists of. `run`: steps carried out at once. `record`, `schedule`, `active`, `start`: steps kept
 //!   for calls that do not block. `lowered`: those of short persistent ones on addresses. `memory`: what steps work on. `shape`, `dispatch`: the steps of a call. `reducing`: what
 //!   the reductions share.
 //! - `owned`: operations that own their data, for programs in Rust.
@@ -22,6 +22,7 @@
 //! error in received data completes its part of the call, so that the others do not hang, and then reports the error.
 //! Not here: handles of operations (`mpi-env`), argument checks of the C interface (`mpi-capi`).
 
+mod active;
 mod agreement;
 mod algorithms;
 mod allgather;

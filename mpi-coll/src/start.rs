@@ -9,12 +9,12 @@ use mpi_comm::Comm;
 use mpi_core::{Guard, Handle};
 use mpi_errors::Result;
 
+use crate::active::{OwnReduction, Schedule};
 use crate::agreement::{Agreement, terms};
 use crate::call::{AtEnd, CollCall, Prepared};
 use crate::call_scope::Calling;
 use crate::coll_op::Form;
 use crate::record::Record;
-use crate::schedule::{OwnReduction, Schedule};
 use crate::shape::Shape;
 use crate::shared::{Heading, Line, Way, is_mutual};
 use crate::{Collectives, Reduction};
