@@ -136,7 +136,7 @@ impl File {
 
     /// In atomic mode, locks these bytes of the view; for a write also where others read and write back ranges.
     pub(crate) fn lock_range(&self, view: &View, at: u64, bytes: u64, write: bool) -> Result<Option<Locked<'_>>> {
-        if bytes == 0 || !(self.is_atomic() || write && self.buffering().ds_write && self.regular) {
+        if bytes == 0 || !(self.is_atomic() || write && self.writes_back()) {
             return Ok(None);
         }
         let (first, last) = (view.run(at).0, view.run(at + bytes - 1).0);
@@ -167,7 +167,7 @@ impl File {
     /// Writes all of the data to the view's places from `at` on.
     pub(crate) fn store(&self, view: &View, at: u64, data: &[u8]) -> Moved {
         let strided = self.regular && (data.len() as u64) > view.mean_run();
-        let sieves = strided && self.amode.reads() && self.buffering().ds_write;
+        let sieves = strided && self.amode.reads() && self.writes_back();
         if sieves { self.store_sieving(view, at, data) } else { self.store_runs(view, at, data) }
     }
 

@@ -5,7 +5,7 @@
 //! | `romio_cb_write`, `romio_cb_read` | `automatic`, `enable`, `disable` | collective accesses go through shared windows |
 //! | `cb_nodes` | 1 to the number of processes | processes that make the system calls for windows, in turn |
 //! | `cb_buffer_size` | 4096 to 2147483647 | bytes of a window; a file has two |
-//! | `romio_ds_write` | `enable`, `disable` | strided writes read, change and write back a part of the file, with its range locked; so does each write lock its range |
+//! | `romio_ds_write` | `automatic`, `enable`, `disable` | strided writes read, change and write back a range of the file, and all writes lock theirs; `automatic`: only with `MPI_MODE_UNIQUE_OPEN` |
 //! | `romio_ds_read` | `automatic`, `enable`, `disable` | strided reads read the gaps too |
 //! | `ind_wr_buffer_size`, `ind_rd_buffer_size` | 4096 to 2147483647 | bytes that are written back or read at once |
 //!
@@ -25,7 +25,7 @@ const IND_RD_BUFFER_SIZE: &str = "ind_rd_buffer_size";
 
 /// Bytes of a buffer that a hint may choose.
 const SIZES: std::ops::RangeInclusive<u64> = 4096..=i32::MAX as u64;
-const NODES: u64 = (1 << 27) - 1;
+const NODES: u64 = (1 << 26) - 1;
 
 /// Whether a way of access is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,7 +60,7 @@ pub(crate) struct Buffering {
     /// Collective reads go through windows.
     pub cb_read: Choice,
     /// Strided writes write back the gaps.
-    pub ds_write: bool,
+    pub ds_write: Choice,
     /// Processes that make system calls for windows; above their number, all of them.
     nodes: u64,
     /// Bytes of a window.
@@ -69,7 +69,13 @@ pub(crate) struct Buffering {
 
 impl Default for Buffering {
     fn default() -> Buffering {
-        Buffering { cb_write: Choice::Automatic, cb_read: Choice::Automatic, ds_write: false, nodes: NODES, window: 1 << 20 }
+        Buffering {
+            cb_write: Choice::Automatic,
+            cb_read: Choice::Automatic,
+            ds_write: Choice::Automatic,
+            nodes: NODES,
+            window: 1 << 20,
+        }
     }
 }
 
@@ -79,11 +85,7 @@ impl Buffering {
         let choice = |key| info.get(key).and_then(Choice::of);
         self.cb_write = choice(CB_WRITE).unwrap_or(self.cb_write);
         self.cb_read = choice(CB_READ).unwrap_or(self.cb_read);
-        match choice(DS_WRITE) {
-            // Whether no other process writes to the gaps cannot be found out, so there is no automatic decision.
-            None | Some(Choice::Automatic) => {}
-            Some(choice) => self.ds_write = choice == Choice::Enable,
-        }
+        self.ds_write = choice(DS_WRITE).unwrap_or(self.ds_write);
         self.nodes = number(info, CB_NODES).filter(|nodes| *nodes > 0).map_or(self.nodes, |nodes| nodes.min(NODES));
         self.window = size(info, CB_BUFFER_SIZE).unwrap_or(self.window);
     }
@@ -97,8 +99,8 @@ impl Buffering {
     pub fn to_word(self) -> u64 {
         self.cb_write as u64
             | (self.cb_read as u64) << 2
-            | u64::from(self.ds_write) << 4
-            | self.nodes << 5
+            | (self.ds_write as u64) << 4
+            | self.nodes << 6
             | self.window << 32
     }
 
@@ -108,21 +110,20 @@ impl Buffering {
         Buffering {
             cb_write: choice(word),
             cb_read: choice(word >> 2),
-            ds_write: word >> 4 & 1 == 1,
-            nodes: (word >> 5 & NODES).max(1),
+            ds_write: choice(word >> 4),
+            nodes: (word >> 6 & NODES).max(1),
             window: (word >> 32).clamp(*SIZES.start(), *SIZES.end()),
         }
     }
 
     /// The keys and values in use, in a file of so many processes.
     pub fn texts(&self, processes: u32) -> [(&'static str, String); 5] {
-        let ds_write = if self.ds_write { Choice::Enable } else { Choice::Disable };
         [
             (CB_WRITE, self.cb_write.text().to_owned()),
             (CB_READ, self.cb_read.text().to_owned()),
             (CB_NODES, self.nodes(processes).to_string()),
             (CB_BUFFER_SIZE, self.window.to_string()),
-            (DS_WRITE, ds_write.text().to_owned()),
+            (DS_WRITE, self.ds_write.text().to_owned()),
         ]
     }
 }
@@ -186,7 +187,7 @@ mod tests {
         assert_eq!(Buffering::from_word(hints.to_word()), hints);
         hints.take(&info(&[(CB_WRITE, "enable"), (CB_READ, "disable"), (DS_WRITE, "enable")]));
         hints.take(&info(&[(CB_NODES, "3"), (CB_BUFFER_SIZE, "2147483647")]));
-        assert_eq!((hints.cb_write, hints.cb_read, hints.ds_write), (Choice::Enable, Choice::Disable, true));
+        assert_eq!((hints.cb_write, hints.cb_read, hints.ds_write), (Choice::Enable, Choice::Disable, Choice::Enable));
         assert_eq!((hints.nodes(2), hints.nodes(9), hints.window), (2, 3, 2147483647));
         assert!(hints.to_word() < 1 << 63);
         assert_eq!(Buffering::from_word(hints.to_word()), hints);
@@ -204,7 +205,7 @@ mod tests {
                 own.take(&info(&[(key, value)]));
             });
         }
-        hints.take(&info(&[(CB_NODES, "0"), (DS_WRITE, "automatic")]));
+        hints.take(&info(&[(CB_NODES, "0")]));
         assert_eq!((hints, own.texts()), (Buffering::default(), Sieving::default().texts()));
     }
 }

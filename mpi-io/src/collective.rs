@@ -13,7 +13,6 @@ use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
 
 use crate::buffering::Buffering;
-use crate::collective_access::SHORT_RUN;
 use crate::fault::Fault;
 use crate::file::File;
 use crate::interrupted::retry_interrupted;
@@ -58,7 +57,7 @@ impl File {
             .as_ref()
             .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation().number(), 0]);
         let mut report = Report::of(&view, numbers);
-        let strided = view.as_ref().is_ok_and(|view| view.mean_run() < SHORT_RUN);
+        let strided = view.as_ref().is_ok_and(View::has_short_runs);
         report.numbers[3] = hints.buffering.to_word() << 1 | u64::from(strided);
         let all = exchange_with(&self.engine, &self.comm, report, |all| {
             // All processes wait now, so that none moves the pointer between these two steps.

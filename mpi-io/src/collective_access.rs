@@ -18,13 +18,12 @@ use crate::buffering::Choice;
 use crate::collective::unless_refused;
 use crate::file::{File, position};
 use crate::report::{Report, exchange};
-use crate::sieve::CALL_BYTES;
-use crate::stage::Staged;
+use crate::stage::{Stage, Staged};
 use crate::typed::Typed;
 use crate::view::View;
 
-/// Runs of this mean length or more are not worth an exchange.
-pub(crate) const SHORT_RUN: u64 = 32 * 1024;
+/// The copying that costs as much time as a system call of one of several processes, in bytes.
+const CALL_BYTES: u64 = 8192;
 /// System calls that take as much time as one process's part in the exchange for a window.
 const EXCHANGE_CALLS: u64 = 8;
 /// The file's bytes for each data byte, beyond which not even the hints make an access go through windows.
@@ -237,7 +236,7 @@ impl File {
         if !span.is_worth_windows(choice, window, u64::from(self.comm.size())) {
             return Ok((part, None));
         }
-        let staged = self.stage(&self.stage, window)?;
+        let staged = Stage::obtain(&self.stage, window, &self.engine, &self.comm)?;
         Ok((part, staged.map(|staged| (span, staged))))
     }
 }
@@ -277,7 +276,7 @@ mod tests {
             Span { from: 100, to: 100 + length, bytes, runs }.is_worth_windows(choice, 1 << 20, 4)
         };
         assert!(worth(Choice::Automatic, 1 << 20, 1 << 20, 4096));
-        assert!(!worth(Choice::Automatic, 1 << 20, 1 << 20, 64), "few runs");
+        assert!(!worth(Choice::Automatic, 1 << 20, 1 << 20, 160), "few runs");
         assert!(!worth(Choice::Automatic, 1 << 30, 1 << 20, 4096), "far apart");
         assert!(!worth(Choice::Automatic, 100, 100, 4), "one run in each process");
         assert!(worth(Choice::Enable, 100, 100, 4) && worth(Choice::Enable, 1 << 26, 1 << 20, 1));

@@ -1,14 +1,15 @@
 //! Data sieving: strided accesses of one process by few long system calls, which move the gaps too.
 //!
 //! A read reads a range of the file and picks the data out of it. A write reads a range, stores the data in it and
-//! writes it back; the gaps would undo what others write meanwhile, so this needs the hint `romio_ds_write`, with which
-//! each write to the file locks its range.
+//! writes it back; the gaps would undo what others write meanwhile, so each write through the file handle locks its range,
+//! and either a hint or `MPI_MODE_UNIQUE_OPEN` excludes that others write at the same time.
 //! Invariant: memory is bounded by the hints, whatever the gaps are; a range ends with a data byte, so that a write
 //! never makes the file longer than its data do.
 //! Not here: accesses without gaps (`access`), the hints (`buffering`).
 
 use std::mem;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use crate::buffering::Choice;
 use crate::file::File;
@@ -17,7 +18,7 @@ use crate::view::View;
 use crate::window::Window;
 
 /// The copying that costs as much time as a short system call, in bytes.
-pub(crate) const CALL_BYTES: u64 = 4096;
+const CALL_BYTES: u64 = 4096;
 
 /// A range of the file, and the data bytes in it.
 struct Range {
@@ -41,6 +42,17 @@ impl Range {
 }
 
 impl File {
+    /// Whether strided writes write back the gaps, and all writes lock their ranges; the same in all processes.
+    pub(crate) fn writes_back(&self) -> bool {
+        // Relaxed: see `set_view`.
+        let automatic = || self.amode.is_unique() && self.strided.load(Ordering::Relaxed);
+        match self.buffering().ds_write {
+            Choice::Enable => self.regular,
+            Choice::Automatic => self.regular && automatic(),
+            Choice::Disable => false,
+        }
+    }
+
     /// Reads data bytes from `at` on, by ranges where that is faster, until the room is full or the file ends.
     pub(crate) fn fill_sieving(&self, view: &View, at: u64, room: &mut [u8]) -> Moved {
         let hints = self.sieving();
@@ -84,7 +96,12 @@ impl File {
             let here = at + done as u64;
             let range = Range::at(view, here, (data.len() - done) as u64, most);
             let data = &data[done..done + range.data as usize];
-            let (moved, fault) = if range.calls(view) > 1 && range.data < range.length {
+            let sieves = match self.buffering().ds_write {
+                Choice::Enable => range.calls(view) > 1 && range.data < range.length,
+                // Read and written, so it is moved twice.
+                _ => 2 * range.length < range.calls(view) * CALL_BYTES,
+            };
+            let (moved, fault) = if sieves {
                 let memory = of_length(&mut memory, range.length);
                 match self.fill_run(range.from, memory) {
                     (_, Some(fault)) => (0, Some(fault)),

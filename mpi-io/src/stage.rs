@@ -9,10 +9,11 @@ use std::io;
 use std::slice;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use mpi_comm::Comm;
 use mpi_errors::Result;
+use mpi_p2p::Engine;
 
 use crate::fault::Fault;
-use crate::file::File;
 use crate::report::{Report, by_first, exchange, first_fault};
 use crate::shared_memory::SharedMemory;
 use crate::window::Window;
@@ -71,15 +72,15 @@ impl Staged<'_> {
     pub fn windows(&mut self) -> &mut Windows {
         match &mut *self.0 {
             Stage::Ready(windows) => windows,
-            _ => unreachable!("`File::stage` returns windows that are ready"),
+            _ => unreachable!("`Stage::obtain` returns windows that are ready"),
         }
     }
 }
 
-impl File {
+impl Stage {
     /// The windows, of so many bytes each; made when there are none of that length. `None`, in all processes, when
     /// they cannot share memory. Collective.
-    pub(crate) fn stage<'a>(&self, stage: &'a Mutex<Stage>, each: u64) -> Result<Option<Staged<'a>>> {
+    pub fn obtain<'a>(stage: &'a Mutex<Stage>, each: u64, engine: &Engine, comm: &Comm) -> Result<Option<Staged<'a>>> {
         // A panic in another thread leaves whole windows; what they hold is overwritten.
         let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
         match &*stage {
@@ -89,7 +90,7 @@ impl File {
         }
         let mut own: Option<io::Result<SharedMemory>> = None;
         let bytes = 2 * each as usize;
-        let found_at = by_first(&self.engine, &self.comm, || {
+        let found_at = by_first(engine, comm, || {
             let (memory, found_at) = SharedMemory::create(bytes)?;
             own = Some(Ok(memory));
             Ok(found_at)
@@ -99,7 +100,7 @@ impl File {
             Err(fault) => Err(fault),
         };
         let report = Report { fault: opened.as_ref().err().copied(), numbers: [0; 4] };
-        let all = exchange(&self.engine, &self.comm, report)?;
+        let all = exchange(engine, comm, report)?;
         *stage = match opened {
             Ok(mut memory) if first_fault(&all).is_none() => {
                 memory.close();

@@ -134,7 +134,7 @@ impl File {
     fn store_window(&self, turn: Turn, windows: &mut Windows) -> Option<Fault> {
         let data = windows.alone(turn.number, turn.length());
         let store = || {
-            let locked = match self.buffering().ds_write {
+            let locked = match self.writes_back() {
                 true => self.turns.lock(&self.system, turn.from, turn.length(), true).map(Some),
                 false => Ok(None),
             };

@@ -11,6 +11,9 @@ use mpi_errors::{Error, Result};
 
 use crate::datarep::{Registered, Representation};
 
+/// Runs of this mean length or more are long.
+const SHORT_RUN: u64 = 32 * 1024;
+
 /// A datatype of a view, with the word of a predefined one; 0 for types of the program, which it may free.
 #[derive(Debug, Clone)]
 pub struct ViewType {
@@ -180,6 +183,11 @@ impl View {
     /// Mean length of the first runs; of a view without gaps, more than any file has.
     pub(crate) fn mean_run(&self) -> u64 {
         self.mean_run
+    }
+
+    /// Whether accesses of many processes may be worth an exchange, because their runs are short.
+    pub(crate) fn has_short_runs(&self) -> bool {
+        self.mean_run < SHORT_RUN
     }
 
     /// The place of the repeated filetype with this number.

@@ -49,9 +49,7 @@ impl Tiles {
     /// The places of the data bytes from `at` on.
     fn places(&self, at: u64, bytes: u64) -> Vec<usize> {
         let in_tile: Vec<u64> = self.runs.iter().flat_map(|&(offset, length)| offset..offset + length).collect();
-        let place = |at: u64| {
-            self.displacement + at / self.size() * self.extent + in_tile[(at % self.size()) as usize]
-        };
+        let place = |at: u64| self.displacement + at / self.size() * self.extent + in_tile[(at % self.size()) as usize];
         (at..at + bytes).map(|at| place(at) as usize).collect()
     }
 }
@@ -79,7 +77,8 @@ fn deal(random: &mut Random, ranks: u64, gaps: bool) -> Vec<Tiles> {
 }
 
 fn hints(random: &mut Random) -> Vec<(&'static str, String)> {
-    let choice = |random: &mut Random| ["automatic", "enable", "enable", "disable"][random.below(4) as usize].to_owned();
+    let choice =
+        |random: &mut Random| ["automatic", "enable", "enable", "disable"][random.below(4) as usize].to_owned();
     vec![
         ("romio_cb_write", choice(random)),
         ("romio_cb_read", choice(random)),
@@ -291,34 +290,42 @@ fn hints_that_must_agree_are_those_of_rank_0() {
     });
 }
 
-/// Two processes write disjoint strided data of one range independently, again and again: with sieving, ranges are
-/// locked, so that no process writes old bytes back over another's.
+/// Processes write disjoint strided data of one range independently, again and again: with sieving, ranges are locked,
+/// so that no process writes old bytes back over another's.
 #[test]
 fn sieving_writes_keep_what_others_write_to_the_gaps() {
-    let name = Name::new("sieving");
-    let path = name.0.clone();
-    run(3, move |rank| {
-        let file = open(rank, &path, &[("romio_ds_write", "enable".to_owned())]);
-        // The last rank writes without gaps, between the data of the others.
-        let last = rank.rank() + 1 == rank.world.size();
-        let own = u64::from(rank.rank());
-        let tiles = Tiles { displacement: 8 * own, extent: 24, runs: vec![(0, 8)] };
-        file.set_view(Ok(tiles.view()), &Info::new()).expect("a view");
-        for round in 1..=20u64 {
-            let data: Vec<u64> = (0..3000).map(|at| round << 32 | at << 8 | own).collect();
-            if last {
-                for (at, value) in data.iter().enumerate() {
-                    file.write_at(8 * at as i64, SendBuf::from_slice(&[*value])).expect("room");
-                }
-            } else {
-                let before = file.instruments().system_calls.get();
-                file.write_at(0, SendBuf::from_slice(&data)).expect("room");
-                assert!(file.instruments().system_calls.get() - before < 10, "few calls for 3000 runs");
+    for (hint, unique) in [("enable", 0), ("automatic", MPI_MODE_UNIQUE_OPEN)] {
+        let name = Name::new("sieving");
+        let path = name.0.clone();
+        run(3, move |rank| {
+            let name = Ok(path.as_os_str().to_owned());
+            let hints = Ok(info(&[("romio_ds_write", hint.to_owned())]));
+            let args = OpenArgs { name, amode: AccessMode::new(CREATE | unique), hints };
+            write_in_turn(rank, &rank.open_with(args).expect("nothing is wrong"));
+        });
+    }
+}
+
+fn write_in_turn(rank: &Rank, file: &File) {
+    // The last rank writes without gaps, between the data of the others.
+    let last = rank.rank() + 1 == rank.world.size();
+    let own = u64::from(rank.rank());
+    let tiles = Tiles { displacement: 8 * own, extent: 24, runs: vec![(0, 8)] };
+    file.set_view(Ok(tiles.view()), &Info::new()).expect("a view");
+    for round in 1..=20u64 {
+        let data: Vec<u64> = (0..3000).map(|at| round << 32 | at << 8 | own).collect();
+        if last {
+            for (at, value) in data.iter().enumerate() {
+                file.write_at(8 * at as i64, SendBuf::from_slice(&[*value])).expect("room");
             }
-            file.set_size(24 * 3000).expect("as it is");
-            let mut back = vec![0u64; 3000];
-            file.read_at(0, RecvBuf::from_slice(&mut back)).expect("it is there");
-            assert!(back == data, "round {round} of rank {own}");
+        } else {
+            let before = file.instruments().system_calls.get();
+            file.write_at(0, SendBuf::from_slice(&data)).expect("room");
+            assert!(file.instruments().system_calls.get() - before < 10, "few calls for 3000 runs");
         }
-    });
+        file.set_size(24 * 3000).expect("as it is");
+        let mut back = vec![0u64; 3000];
+        file.read_at(0, RecvBuf::from_slice(&mut back)).expect("it is there");
+        assert!(back == data, "round {round} of rank {own}");
+    }
 }
