@@ -9,8 +9,6 @@ mod copier;
 mod copy;
 mod foreign;
 mod open;
-pub(crate) mod peer;
-pub(crate) mod process;
 mod segments;
 
 use std::cell::OnceCell;
@@ -27,6 +25,7 @@ use crate::host::HostFacts;
 use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
+use crate::peer::{Connections, Input, Output};
 use crate::rank_block::Life;
 use crate::record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};
 use crate::recorder::Recorder;
@@ -36,7 +35,6 @@ use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
 pub use copier::Copier;
 pub use open::{Attachment, HostShare};
-use peer::{Connections, Input, Output};
 
 /// Payloads from this many bytes on go through the copy buffer.
 const AWAY_FROM: usize = 2 << 10;

@@ -5,7 +5,7 @@
 
 use super::Endpoint;
 use super::copier::Copier;
-use super::process::{Copies, ProbedProcess};
+use crate::peer_process::{Copies, ProbedProcess};
 use std::sync::Arc;
 
 use crate::fault;
