@@ -51,6 +51,8 @@ pub struct Endpoint {
     rank: u32,
     /// Ranks in the world.
     size: u32,
+    /// Number of the job, which identifies its processes with their ranks.
+    job_number: u64,
     /// This rank's place in the job memory.
     local: u32,
     /// This process's id.
