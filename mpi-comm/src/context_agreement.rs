@@ -38,7 +38,7 @@ pub struct Agreement {
 ///
 /// Errors: `MPI_ERR_OTHER` in every process when none of them has an id left.
 pub fn agree_on_context(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>) -> Result<u32> {
-    if parent.remote().is_none() && spans_jobs(engine, parent.group()) {
+    if parent.remote().is_none() && group_spans_jobs(engine, parent.group()) {
         let exchange = Exchange::among_all(engine, parent, PUBLISH);
         return agree_on_block(engine, ids, |own| Ok(exchange.all([own])?.concat()));
     }
@@ -63,7 +63,7 @@ pub fn agree(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>, own: [i3
     if let Some(remote) = parent.remote() {
         return agree_in_both(engine, parent, remote, ids, own);
     }
-    if spans_jobs(engine, parent.group()) {
+    if group_spans_jobs(engine, parent.group()) {
         let exchange = Exchange::among_all(engine, parent, AGREEMENT);
         let words = numbers(&exchange.all([own[0] as u64, own[1] as u64, 0])?);
         let context = agree_on_block(engine, ids, |own| Ok(exchange.all([own])?.concat()))?;
@@ -93,7 +93,7 @@ fn agree_in_both(
 ) -> Result<Agreement> {
     let both = BothGroups::of(engine, parent, remote);
     let groups = [parent.group(), remote.group()];
-    if groups.iter().any(|group| spans_jobs(engine, group)) {
+    if groups.iter().any(|group| group_spans_jobs(engine, group)) {
         let [words, remote_words] = both.all([own[0] as u64, own[1] as u64, 0])?.map(|words| numbers(&words));
         let context = agree_on_block(engine, ids, |own| Ok(both.all([own])?.concat().concat()))?;
         return Ok(Agreement { context, words, remote_words });
@@ -121,7 +121,7 @@ pub(crate) fn agree_between(
     groups: [&Group; 2],
     ids: &Guarded<ContextIds>,
 ) -> Result<u32> {
-    if groups.iter().any(|group| spans_jobs(engine, group)) {
+    if groups.iter().any(|group| group_spans_jobs(engine, group)) {
         return agree_on_block(engine, ids, |own| Ok(both.all([own])?.concat().concat()));
     }
     loop {
@@ -143,8 +143,14 @@ pub(crate) fn agree_between(
     }
 }
 
+/// Whether a communicator has processes of several jobs.
+pub fn spans_jobs(engine: &Engine, comm: &Comm) -> bool {
+    let of_several = |group: &Group| group_spans_jobs(engine, group);
+    of_several(comm.group()) || comm.remote().is_some_and(|remote| of_several(remote.group()))
+}
+
 /// Whether a group has processes of another job than this process's.
-pub(crate) fn spans_jobs(engine: &Engine, group: &Group) -> bool {
+fn group_spans_jobs(engine: &Engine, group: &Group) -> bool {
     group.world_ranks().iter().any(|number| *number >= engine.size())
 }
 
@@ -195,7 +201,7 @@ pub fn agree_in_group(
     tag: i32,
 ) -> Result<u32> {
     let tag = group_tag(tag);
-    if spans_jobs(engine, group) {
+    if group_spans_jobs(engine, group) {
         let exchange = Exchange::among_group(engine, parent, group, tag)?;
         return agree_on_block(engine, ids, |own| Ok(exchange.all([own])?.concat()));
     }

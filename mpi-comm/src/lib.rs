@@ -44,7 +44,7 @@ pub use both_groups::WordExchange;
 pub use comm::{Channels, Comm, Comparison};
 pub use connect::{Connection, ExpectedRemote, PeerLeader, connect, connect_jobs};
 pub use context::ContextIds;
-pub use context_agreement::{Agreement, agree, agree_in_group, agree_on_context};
+pub use context_agreement::{Agreement, agree, agree_in_group, agree_on_context, spans_jobs};
 pub use create::{CommSpec, RemoteSpec, contexts_of, register, unregister, unregistered};
 pub use edge_exchange::distribute;
 pub use exchange::Exchange;

@@ -24,10 +24,10 @@ use std::sync::atomic::Ordering;
 
 use mpi_errors::{Error, Result};
 
-use crate::endpoint::peer::{Connections, Input, Output};
-use crate::endpoint::process::{Copies, LOOK_EVERY_MS, ProbedProcess, now_ms};
 use crate::fault;
 use crate::job::Job;
+use crate::peer::{Connections, Input, Output};
+use crate::peer_process::{Copies, LOOK_EVERY_MS, ProbedProcess, now_ms};
 use crate::record::{Full, RecordHead, Sink};
 use crate::transport::ProcessId;
 use crate::variables::FabricInstruments;

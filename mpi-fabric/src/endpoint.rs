@@ -9,8 +9,6 @@ mod copier;
 mod copy;
 mod foreign;
 mod open;
-pub(crate) mod peer;
-pub(crate) mod process;
 mod segments;
 
 use std::cell::OnceCell;
@@ -27,6 +25,7 @@ use crate::host::HostFacts;
 use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
+use crate::peer::{Connections, Input, Output};
 use crate::rank_block::Life;
 use crate::record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};
 use crate::recorder::Recorder;
@@ -36,7 +35,6 @@ use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
 pub use copier::Copier;
 pub use open::{Attachment, HostShare};
-use peer::{Connections, Input, Output};
 
 /// Payloads from this many bytes on go through the copy buffer.
 const AWAY_FROM: usize = 2 << 10;
@@ -53,6 +51,8 @@ pub struct Endpoint {
     rank: u32,
     /// Ranks in the world.
     size: u32,
+    /// Number of the job, which identifies its processes with their ranks.
+    job_number: u64,
     /// This rank's place in the job memory.
     local: u32,
     /// This process's id.

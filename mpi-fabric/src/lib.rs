@@ -13,6 +13,7 @@
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
 //!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too;
 //!   `shared_objects`: a table of it.
+//! - `peer`: rings to and from a peer. `peer_process`: its process.
 //! - [`BridgeKey`], [`PeerPins`]: processes of other jobs, reached by bridges (`bridge`).
 //! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
@@ -57,6 +58,10 @@ mod mapping;
 mod os;
 #[cfg(not(loom))]
 mod pages_on_demand;
+#[cfg(not(loom))]
+mod peer;
+#[cfg(not(loom))]
+mod peer_process;
 #[cfg(not(loom))]
 mod pieces;
 mod prefetching;

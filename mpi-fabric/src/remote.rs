@@ -3,7 +3,7 @@
 //! Whether the kernel allows it depends on user, container and security modules, so it is tried once per peer, on a
 //! word that the peer published for the purpose: that also detects a process id of the peer that means another process
 //! here. A bad address is an error in every case, never a crash.
-//! Not here: copies between ranks of one process (`region`), which process a peer is (`endpoint/process.rs`).
+//! Not here: copies between ranks of one process (`region`), which process a peer is (`peer_process`).
 
 use std::io;
 

@@ -36,6 +36,9 @@ pub struct ProcessId {
 
 /// The connection of one rank to its peers beyond shared memory. Used by one thread at a time.
 pub trait Transport: Send {
+    /// Number of the job, the same in all of its processes; never 0.
+    fn job(&self) -> u64;
+
     /// Longest payload of one record, in bytes.
     fn max_payload(&self) -> usize;
 

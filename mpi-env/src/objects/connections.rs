@@ -3,9 +3,8 @@
 //! Invariant: a port is open from when the program gets its name until it closes the port, or the process ends.
 //! Not here: ports themselves, the handshake (`mpi-dynamic`).
 
-use std::collections::HashMap;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use mpi_comm::{Comm, CommSpec, Connection, RemoteSpec};
@@ -15,17 +14,6 @@ use mpi_dynamic::{Joined, Port, connect_over, dial, join_over};
 use mpi_errors::{Error, Result};
 
 use crate::record::process::Process;
-
-/// The open ports of a process, by name.
-#[derive(Debug, Default)]
-pub(crate) struct Ports(Mutex<HashMap<String, Arc<Port>>>);
-
-impl Ports {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Port>>> {
-        // A panic elsewhere leaves the table whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Process {
     /// `MPI_Open_port`: the name of a new port. Errors: `MPI_ERR_OTHER`.

@@ -6,7 +6,7 @@
 //! error.
 //! Not here: the choice of the process that sends the id (`mpi-p2p`), communicators without a context (`pending_comm`).
 
-use mpi_comm::CommSpec;
+use mpi_comm::{CommSpec, spans_jobs};
 use mpi_core::Handle;
 use mpi_errors::Result;
 use mpi_p2p::PENDING_CONTEXT;
@@ -24,9 +24,14 @@ impl Process {
         let PendingComm { handle, comm, make } =
             self.pending_comm(guard, CommSpec::duplicate(&parent, PENDING_CONTEXT), &name)?;
         let gives_id = self.engine.duplicate_provider(guard, parent.context()) == Some(self.engine.rank());
+        let spans_jobs = spans_jobs(&self.engine, &parent);
         let id = gives_id.then(|| {
             let ids = self.context_ids.get_mut(guard);
-            if parent.remote().is_some() { ids.take_pair().ok() } else { ids.take().ok() }
+            match (spans_jobs, parent.remote()) {
+                (true, _) => ids.take_of_block(parent.context()).ok(),
+                (false, Some(_)) => ids.take_pair().ok(),
+                (false, None) => ids.take().ok(),
+            }
         });
         let request = self.engine.duplicate(guard, parent.context(), id, make);
         Ok((handle, self.place_pending_comm(guard, handle, comm, request)?))

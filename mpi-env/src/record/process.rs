@@ -25,7 +25,6 @@ use mpi_wireup::{self as wireup, Manager, Spawner};
 use crate::metrics::heap;
 use crate::metrics::objects::{ObjectMetrics, event_key};
 use crate::metrics::on_demand::{OnDemandMetrics, Tables};
-use crate::objects::connections::Ports;
 use crate::record::error_settings::ErrorSettings;
 use crate::record::variables;
 use crate::tables::attributes::Attributes;
@@ -34,6 +33,7 @@ use crate::tables::freed::Freed;
 use crate::tables::held_types::HeldTypes;
 use crate::tables::memory::Blocks;
 use crate::tables::names_and_hints::NamesAndHints;
+use crate::tables::ports::Ports;
 use crate::tables::selected_types::SelectedTypes;
 use crate::tables::session::Session;
 

@@ -4,7 +4,7 @@
 //!   allocate.
 //! - `infos`: info objects. `session`: a session. `errhandler_cache`: error handlers that are readable without the
 //!   lock.
-//! - `selected_types`: datatypes of Fortran's precisions.
+//! - `selected_types`: datatypes of Fortran's precisions. `ports`: open ports.
 //! - `freed`: the functions that freed handles. `held_types`: datatypes whose handles outlive `MPI_Type_free`.
 //!   `fortran_abi`: what a Fortran layer states about its types.
 //!
@@ -19,5 +19,6 @@ pub(crate) mod held_types;
 pub mod infos;
 pub(crate) mod memory;
 pub(crate) mod names_and_hints;
+pub(crate) mod ports;
 pub(crate) mod selected_types;
 pub(crate) mod session;

@@ -1,3 +1,5 @@
+//! Bridges of processes that are endpoints of one process.
+
 use std::sync::atomic::Ordering;
 
 use crate::layout::block;

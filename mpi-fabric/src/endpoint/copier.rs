@@ -3,7 +3,7 @@
 //! An endpoint is used by one thread at a time. A long copy holds up the other threads of the process if it keeps the
 //! endpoint; so a [`Copier`] has what a copy needs, and nothing of the endpoint.
 //! Invariant: a copy goes to the process that was probed, or within this one to registered memory.
-//! Not here: which peers can be reached (`copy`), how one is probed (`process`).
+//! Not here: which peers can be reached (`copy`), how one is probed (`peer_process`).
 
 #![allow(unsafe_code)] // accesses memory of this process by the addresses of pieces
 
@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use mpi_errors::{Error, Result};
 
-use super::process::ProbedProcess;
 use crate::fault;
 use crate::layout::PAGE;
 use crate::mapping::Mapping;
+use crate::peer_process::ProbedProcess;
 use crate::pieces::{self, Piece};
 use crate::prefetching::copy_prefetching;
 use crate::region::{NotRegistered, RegionKey, Regions};

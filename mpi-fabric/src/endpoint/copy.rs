@@ -5,7 +5,7 @@
 
 use super::Endpoint;
 use super::copier::Copier;
-use super::process::{Copies, ProbedProcess};
+use crate::peer_process::{Copies, ProbedProcess};
 use std::sync::Arc;
 
 use crate::fault;
@@ -32,7 +32,7 @@ impl Endpoint {
 
     /// Identifies the process that is a rank of this job.
     pub fn process(&self, rank: u32) -> ProcessId {
-        ProcessId { job: self.job.id(), rank }
+        ProcessId { job: self.job_number, rank }
     }
 
     /// Whether a peer can map this process's memory and share transfer slots with it.

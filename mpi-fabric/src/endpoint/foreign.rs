@@ -22,7 +22,7 @@ impl Endpoint {
 
     /// The number of a process; `None` if it is of another job and this process is not connected with it.
     pub fn number_of(&self, id: ProcessId) -> Option<u32> {
-        if id.job == self.job.id() {
+        if id.job == self.job_number {
             return (id.rank < self.size).then_some(id.rank);
         }
         self.bridges.as_ref()?.number_of(id)

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 
 use mpi_errors::Result;
 
-use super::peer::{Connections, Output};
 use super::{Endpoint, NO_INPUT};
 use crate::coll_room::RoomTable;
 use crate::copy_buffer::CopyBuffer;
@@ -15,6 +14,7 @@ use crate::doorbell::{Doorbell, WaitPolicy};
 use crate::fault;
 use crate::instruments::JobInstruments;
 use crate::job::{Job, JobOptions};
+use crate::peer::{Connections, Output};
 use crate::recorder::Recorder;
 use crate::settings::FabricSettings;
 use crate::transport::Transport;
@@ -112,7 +112,7 @@ impl Endpoint {
         Endpoint::join(host, size, Some((network, shares)), settings)
     }
 
-    pub(super) fn enter(job: Arc<Job>, rank: u32, settings: &'static FabricSettings) -> Result<Endpoint> {
+    pub(crate) fn enter(job: Arc<Job>, rank: u32, settings: &'static FabricSettings) -> Result<Endpoint> {
         let size = job.ranks();
         Endpoint::join(HostShare { job, local: rank, world_ranks: (0..size).collect() }, size, None, settings)
     }
@@ -180,6 +180,7 @@ impl Endpoint {
             known: vec![0; job.ranks().div_ceil(64) as usize].into(),
             world_ranks,
             beyond: network.is_some(),
+            job_number: network.as_ref().map_or(job.id(), |(network, _)| network.job()),
             network: network.map(|(network, _)| network),
             bridges: None,
             doorbell: Doorbell::new(

@@ -5,8 +5,8 @@
 //! Not here: the buffer (`copy_buffer`), the measurement (`ring::distance`), what a segment is to the receiver (`mpi-p2p`).
 
 use super::Endpoint;
-use super::peer::Output;
 use crate::layout::LINE;
+use crate::peer::Output;
 use crate::record::{Full, RecordHead};
 use crate::settings::{AUTO, FabricSettings, STREAMING};
 use crate::streaming::copy_streaming;

@@ -65,7 +65,14 @@ impl SimulatedCopies {
     }
 }
 
+/// Number of the job; one such job does not meet another.
+const JOB: u64 = 1;
+
 impl Transport for SimulatedTransport {
+    fn job(&self) -> u64 {
+        JOB
+    }
+
     fn max_payload(&self) -> usize {
         MAX_PAYLOAD
     }

@@ -1,5 +1,5 @@
-/* Two jobs connect by a port, exchange messages of all lengths, merge, use collectives, and disconnect; twice by the same
- * port, and once from a process without a launcher. */
+/* Two jobs connect by a port, exchange messages of all lengths, merge, use collectives, and disconnect; twice by the
+ * same port, and once from a process without a launcher. */
 #include "jobs.h"
 
 static void together(MPI_Comm inter, int mine)

@@ -4,11 +4,11 @@ use std::ptr::NonNull;
 
 use mpi_errors::Result;
 
-use super::process::PeerProcess;
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
 use crate::job::Job;
 use crate::layout::FIRST_RING_BYTES;
+use crate::peer_process::PeerProcess;
 use crate::rank_block::RankBlock;
 use crate::record::{Payload, RecordHead, Sink};
 use crate::ring::{Consumer, MappedRing, Producer};
