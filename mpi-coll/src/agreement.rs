@@ -270,9 +270,7 @@ fn same_in_group(group: &[Terms], first: usize, among: Among) -> Result<()> {
 
 fn apart((one, known): (usize, &Terms), (two, terms): (usize, &Terms), among: Among) -> Error {
     let (first, second) = (process(one, among), process(two, among));
-    // What else differs does not matter if the functions do; it may not have been compared.
-    let in_words = |of: &Terms| if known.function() == terms.function() { of.description() } else { of.function() };
-    let (one, two) = (in_words(known), in_words(terms));
+    let (one, two) = (known.description(), terms.description());
     Error::new(MPI_ERR_OTHER, format!("{first} of the communicator calls {one}, but {second} calls {two}"))
         .hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
 }
@@ -363,7 +361,7 @@ impl Collectives {
         guard: Guard<'a>,
         terms: impl FnOnce() -> Terms,
     ) -> Result<Guard<'a>> {
-        if !self.settings.check.get() {
+        if !self.settings_of(comm).check.get() {
             return Ok(guard);
         }
         drop(guard);
@@ -374,8 +372,8 @@ impl Collectives {
     /// Compares operation and form, if `coll_check` is set, before a call on an intracommunicator that waits for the other
     /// processes outside of its steps. Errors: as [`Collectives::agree`].
     pub(crate) fn agree_on_form(&self, comm: &Comm, which: CollOp, form: Form) -> Result<()> {
-        match self.settings.check.get() && comm.remote().is_none() {
-            true => self.compare(comm, &Agreement::of_terms(comm, Terms::new(which, 0).form(form))),
+        match self.settings_of(comm).check.get() && comm.remote().is_none() {
+            true => self.compare(comm, &Agreement::of_terms(comm, Terms::of_function(which, form))),
             false => Ok(()),
         }
     }

@@ -45,7 +45,7 @@ impl Collectives {
         what: &Reduction<'_>,
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
-        let (bytes, binning) = (recv.bytes(), self.binning(what));
+        let (bytes, binning) = (recv.bytes(), self.binning(comm, what));
         let combined = binning.map_or(bytes, |binning| binning.size().saturating_mul(what.count));
         let guard = self.meet(comm, guard, CollOp::Allreduce)?;
         let (calling, guard) = self.begin_with(guard, comm, (CollOp::Allreduce, combined), |it| {

@@ -3,7 +3,7 @@
 //!
 //! Invariant: a short way makes the same publications and reads, and combines in the same order, as the steps of the call
 //! would, so that some processes of a call may go the one way and some the other.
-//! Not here: barriers, broadcasts and reductions for all, which have entries of their own (`barrier`, `bcast`, `allreduce`).
+//! Not here: barriers, broadcasts and reductions, which have entries of their own (`barrier`, `bcast`, `reduce`, `allreduce`).
 
 use mpi_comm::Comm;
 use mpi_core::Guard;
@@ -14,9 +14,8 @@ use crate::Collectives;
 use crate::call::{Amounts, CollCall};
 use crate::call_scope::CallScope;
 use crate::coll_op::{CollOp, Form};
-use crate::op::Reducer;
 use crate::shape::Root;
-use crate::shared::{Heading, Turns, is_mutual, longest_whole, place_among_others, publish, put_part, with_gaps};
+use crate::shared::{Heading, Turns, is_mutual, place_among_others, publish, put_part};
 
 /// A call that goes a short way.
 struct Short<'c, 'b, 'a, 'k> {
@@ -58,7 +57,6 @@ impl Collectives {
     ) -> std::result::Result<Result<()>, Guard<'g>> {
         // Each operation is a constant in what it calls.
         match call.which {
-            CollOp::Reduce => self.short_reduce(guard, comm, call),
             CollOp::Gather => self.short_move(CollOp::Gather, guard, comm, call),
             CollOp::Scatter => self.short_move(CollOp::Scatter, guard, comm, call),
             CollOp::Allgather => self.short_move(CollOp::Allgather, guard, comm, call),
@@ -100,34 +98,6 @@ impl Collectives {
         let mut short = self.begin_short(which, guard, comm, (amounts, published), call)?;
         let result = short.moved(which);
         Ok(short.end(which, result))
-    }
-
-    /// Of a reduction with a predefined operation on elements without gaps.
-    #[inline(always)]
-    fn short_reduce<'g>(
-        &'g self,
-        guard: Guard<'g>,
-        comm: &'g Comm,
-        call: &mut CollCall<'_, '_>,
-    ) -> std::result::Result<Result<()>, Guard<'g>> {
-        let Some(what) = call.reduction else { return Err(guard) };
-        let bytes = what.datatype.size() * what.count;
-        let sent = call.send.as_whole().is_none_or(|buffer| buffer.bytes() == bytes);
-        let combined = match call.root == Root::Rank(comm.rank) {
-            true => call.recv.as_whole_mut().is_some_and(|it| it.bytes() == bytes && it.native_mut().is_some()),
-            false => true,
-        };
-        if !sent || !combined || !what.is_direct() || bytes > longest_whole(comm.size()) && comm.size() > 2 {
-            return Err(guard);
-        }
-        let reducer = match what.op.on(what.datatype, what.handle) {
-            Ok(reducer) => reducer,
-            Err(error) => return Ok(Err(error)),
-        };
-        let amounts = Amounts { plan: bytes, counted: bytes, matching: bytes };
-        let mut short = self.begin_short(CollOp::Reduce, guard, comm, (amounts, bytes), call)?;
-        let result = short.reduced(&reducer, what.count);
-        Ok(short.end(CollOp::Reduce, result))
     }
 
     /// Begins a call, if each process publishes so many bytes in one turn.
@@ -193,24 +163,6 @@ impl Short<'_, '_, '_, '_> {
                 self.fetch_others(true)
             }
         }
-    }
-
-    /// Combines the contributions at the root, from the last rank down, onto its own.
-    #[inline(always)]
-    fn reduced(&mut self, reducer: &Reducer<'_>, count: u64) -> Result<()> {
-        if self.rank != self.root {
-            return self.publish_own();
-        }
-        let Short { turns, call, .. } = self;
-        let (send, Some(recv)) = (call.send.as_whole(), call.recv.as_whole_mut()) else { return Err(with_gaps()) };
-        if let Some(send) = send {
-            recv.copy_from(send);
-        }
-        let Some(value) = recv.native_mut() else { return Err(with_gaps()) };
-        for source in (0..self.size).rev().filter(|source| *source != self.root) {
-            reducer.apply(turns.bytes(source, 0, self.block)?, value, count);
-        }
-        Ok(())
     }
 
     /// Publishes the one block of this process.

@@ -87,16 +87,19 @@ impl Collectives {
                 let commutative = what.op.on(what.datatype, what.handle)?.is_commutative();
                 let native = memory.recv_is_native();
                 let plain = what.datatype.size();
-                let size = self.binning(what).map_or(plain, |binning| binning.size());
+                let size = self.binning(comm, what).map_or(plain, |binning| binning.size());
                 Some(Combining { size, plain, count: what.count, commutative, native, direct: what.is_direct() })
             }
         };
-        let memory = memory.binned(reduction.and_then(|what| self.binning(what)));
+        let memory = memory.binned(reduction.and_then(|what| self.binning(comm, what)));
         let team = Team { rank: comm.rank, size: comm.size() };
         let contribution = combining.map_or((0, 0), |what| (what.bytes(), what.plain_bytes()));
         let amounts = Amounts::of(which, team.size, (send.bytes_if_present(), recv.bytes_if_present()), contribution);
-        let plan =
-            plan.with_elements(combining.map_or(0, |what| what.size)).with_bytes(which, amounts.plan, self.settings);
+        let plan = plan.with_elements(combining.map_or(0, |what| what.size)).with_bytes(
+            which,
+            amounts.plan,
+            self.settings_of(comm),
+        );
         let shape = Shape {
             which,
             team,
@@ -116,8 +119,8 @@ impl Collectives {
     }
 
     /// The form in which the elements of a reduction are combined, if its result is to be reproducible.
-    pub(crate) fn binning(&self, what: &Reduction<'_>) -> Option<Binning> {
-        match self.settings.reproducible_sums.get() {
+    pub(crate) fn binning(&self, comm: &Comm, what: &Reduction<'_>) -> Option<Binning> {
+        match self.settings_of(comm).reproducible_sums.get() {
             true => Binning::of(what.op, what.datatype),
             false => None,
         }
@@ -132,7 +135,7 @@ impl Collectives {
             it.count(which, Form::Blocking, counted);
         });
         drop(guard);
-        if self.settings.check.get() {
+        if self.settings_of(comm).check.get() {
             self.compare(comm, &Agreement::of(&shape, terms(&shape, Form::Blocking, reduction, matching)))?;
         }
         self.carry_out(comm, &shape, memory, reduction)

@@ -4,7 +4,7 @@
 //! - [`Collectives`]: the collective calls of one process; one file for each group of them (`barrier`, `bcast`,
 //!   `reduce`, `allreduce`, `gather`, `scatter`, `allgather`, `alltoall`).
 //!   Further groups: `reduce_scatter`, `scan`, `neighbor`, and `inter` for intercommunicators.
-//! - `steps`: what an algorithm consists of. `run`: steps carried out at once. `record`, `schedule`, `start`: steps kept
+//! - `steps`: what an algorithm consists of. `run`: steps carried out at once. `record`, `schedule`, `active`, `start`: steps kept
 //!   for calls that do not block. `lowered`: those of short persistent ones on addresses. `memory`: what steps work on. `shape`, `dispatch`: the steps of a call. `reducing`: what
 //!   the reductions share.
 //! - `owned`: operations that own their data, for programs in Rust.
@@ -22,6 +22,7 @@
 //! error in received data completes its part of the call, so that the others do not hang, and then reports the error.
 //! Not here: handles of operations (`mpi-env`), argument checks of the C interface (`mpi-capi`).
 
+mod active;
 mod agreement;
 mod algorithms;
 mod allgather;
@@ -71,7 +72,7 @@ use std::sync::Arc;
 use mpi_comm::Comm;
 use mpi_core::Guard;
 use mpi_datatype::Datatype;
-use mpi_p2p::Engine;
+use mpi_p2p::{Engine, SHARED_IDS};
 use mpi_t::{InstrumentMemory, TResult};
 
 pub use algorithms::{AlgorithmCalls, LastAlgorithms};
@@ -104,6 +105,8 @@ pub struct Collectives {
     instruments: &'static CollInstruments,
     chosen: Chosen,
     settings: &'static CollSettings,
+    /// The initial values, for communicators of several jobs: those are not started with the same settings.
+    between_jobs: &'static CollSettings,
     events: &'static CollEvents,
     under_way: Arc<UnderWay>,
     schedules: Arc<Schedules>,
@@ -141,7 +144,8 @@ impl Collectives {
         let schedules = Arc::new(Schedules::new(engine.process_lock()));
         engine.serve_collectives(schedules.clone());
         let under_way = Arc::default();
-        Collectives { engine, instruments, chosen, settings, events, under_way, schedules, crowded }
+        let between_jobs = CollSettings::new();
+        Collectives { engine, instruments, chosen, settings, between_jobs, events, under_way, schedules, crowded }
     }
 
     /// Performance variables of the collectives.
@@ -197,7 +201,22 @@ impl Collectives {
 
     #[inline(always)]
     fn plan(&self, comm: &Comm, which: CollOp) -> Plan {
-        let longest = comm.channels().map_or(0, |channels| channels.blocking.longest());
-        Plan::new(which, comm.size(), self.crowded, self.settings, longest as u64)
+        match comm.channels() {
+            Some(channels) => {
+                let longest = channels.blocking.longest() as u64;
+                Plan::new(which, comm.size(), self.crowded, self.settings, longest)
+            }
+            None => {
+                // Jobs may also differ in whether they have more processes than cores.
+                let crowded = self.crowded || comm.context() >= SHARED_IDS;
+                Plan::new(which, comm.size(), crowded, self.settings_of(comm), 0)
+            }
+        }
+    }
+
+    /// The settings of the calls on a communicator, the same in all of its processes.
+    #[inline(always)]
+    fn settings_of(&self, comm: &Comm) -> &'static CollSettings {
+        if comm.context() >= SHARED_IDS { self.between_jobs } else { self.settings }
     }
 }

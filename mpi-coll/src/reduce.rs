@@ -1,16 +1,19 @@
 //! `MPI_Reduce` (MPI-5.0, 6.9.1).
 
 use mpi_comm::Comm;
+use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::call::CollCall;
-use crate::coll_op::CollOp;
+use crate::coll_op::{CollOp, Form};
 use crate::memory::Buffers;
 use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
 use crate::reducing::{Reducing, copy_unless_same};
 use crate::shape::{Root, Shape};
+use crate::shared::longest_whole;
 use crate::steps::{OTHER, Span, Steps, VALUE};
+use crate::terms::Terms;
 use crate::{Collectives, Reduction, split};
 
 impl Collectives {
@@ -25,18 +28,50 @@ impl Collectives {
         what: &Reduction<'_>,
         root: u32,
     ) -> Result<()> {
-        let at_root = comm.rank == root;
-        let send = match send {
-            Some(send) => Buffers::one(send),
-            None if at_root => Buffers::InPlace,
-            None => return Err(in_place_elsewhere("sendbuf")),
-        };
-        let recv = match recv {
-            Some(recv) if at_root => Buffers::one(recv),
-            None if at_root => return Err(absent_at_root("recvbuf")),
-            _ => Buffers::Absent,
-        };
-        self.block(comm, CollCall::new(CollOp::Reduce, send, recv).rooted(Root::Rank(root)).reducing(what))
+        match (&send, &recv, comm.rank == root) {
+            (None, _, false) => Err(in_place_elsewhere("sendbuf")),
+            (_, None, true) => Err(absent_at_root("recvbuf")),
+            (.., at_root) => self.reduce_with(self.engine.lock(), comm, send, recv.filter(|_| at_root), what, root),
+        }
+    }
+
+    /// As [`Collectives::reduce`], for a caller that has the process lock, which it releases; the root, and no other process,
+    /// has `recv`.
+    #[inline]
+    pub fn reduce_with<'a>(
+        &'a self,
+        guard: Guard<'a>,
+        comm: &'a Comm,
+        send: Option<SendBuf<'_>>,
+        mut recv: Option<RecvBuf<'_>>,
+        what: &Reduction<'_>,
+        root: u32,
+    ) -> Result<()> {
+        let reducer = what.op.on(what.datatype, what.handle)?;
+        let guard = self.meet(comm, guard, CollOp::Reduce)?;
+        let (bytes, binning) = (what.datatype.size() * what.count, self.binning(comm, what));
+        let combined = binning.map_or(bytes, |binning| binning.size().saturating_mul(what.count));
+        let (calling, guard) = self.begin_with(guard, comm, (CollOp::Reduce, combined), |it| {
+            it.count(CollOp::Reduce, Form::Blocking, bytes);
+        });
+        let guard =
+            self.agree(comm, guard, || Terms::new(CollOp::Reduce, bytes).root(Root::Rank(root)).reducing(what))?;
+        drop(guard);
+        let plan = calling.plan;
+        let whole = comm.size() == 2 || bytes <= longest_whole(comm.size());
+        if plan.shared()
+            && whole
+            && (1..=plan.longest()).contains(&bytes)
+            && what.is_direct()
+            && recv.as_mut().is_none_or(|recv| recv.native_mut().is_some())
+            && let Some(result) =
+                self.shared_reduce(comm, send.as_ref(), recv.as_mut(), (&reducer, what.count), (bytes, root))
+        {
+            return result;
+        }
+        let send = send.map_or(Buffers::InPlace, Buffers::one);
+        let recv = recv.map_or(Buffers::Absent, Buffers::one);
+        self.block_alone(comm, CollCall::new(CollOp::Reduce, send, recv).rooted(Root::Rank(root)).reducing(what))
     }
 }
 

@@ -9,12 +9,12 @@ use mpi_comm::Comm;
 use mpi_core::{Guard, Handle};
 use mpi_errors::Result;
 
+use crate::active::{OwnReduction, Schedule};
 use crate::agreement::{Agreement, terms};
 use crate::call::{AtEnd, CollCall, Prepared};
 use crate::call_scope::Calling;
 use crate::coll_op::Form;
 use crate::record::Record;
-use crate::schedule::{OwnReduction, Schedule};
 use crate::shape::Shape;
 use crate::shared::{Heading, Line, Way, is_mutual};
 use crate::{Collectives, Reduction};
@@ -80,7 +80,7 @@ impl Collectives {
         let line = line.filter(|_| plan.shared());
         let datatype = reduction.map(|what| what.datatype);
         let mut record = Record { steps: Vec::new(), memory, datatype };
-        if self.settings.check.get() {
+        if self.settings_of(comm).check.get() {
             Agreement::of(&shape, terms(&shape, form, reduction, matching)).steps(&mut record)?;
         }
         shape.steps(&mut record)?;

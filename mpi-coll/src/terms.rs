@@ -32,6 +32,8 @@ pub(crate) struct Terms {
 /// Words of the terms in a message.
 pub(crate) const WORDS: usize = 6;
 
+/// The bytes of a call of which the function alone is compared.
+const NOT_COMPARED: u64 = u64::MAX;
 /// First bit of the form in the word of the operation.
 const FORM: u32 = 32;
 
@@ -44,6 +46,11 @@ impl Terms {
     #[inline]
     pub fn new(which: CollOp, bytes: u64) -> Terms {
         Terms { which, form: Form::Blocking, root: None, bytes, expected: 0, op: None, datatype: 0 }
+    }
+
+    /// Those of a call of which the function alone is compared.
+    pub fn of_function(which: CollOp, form: Form) -> Terms {
+        Terms::new(which, NOT_COMPARED).form(form)
     }
 
     /// In this form.
@@ -136,7 +143,7 @@ impl Terms {
     }
 
     /// The function of the call.
-    pub fn function(&self) -> String {
+    fn function(&self) -> String {
         let name = self.which.function();
         match self.form {
             Form::Blocking => name.to_owned(),
@@ -149,6 +156,7 @@ impl Terms {
     pub fn description(&self) -> String {
         let name = self.function();
         let mut text = match (self.bytes, self.expected) {
+            (NOT_COMPARED, _) => name,
             _ if self.which == CollOp::Barrier || self.root == Some(Root::Elsewhere) => name,
             (0, expected @ 1..) => format!("{name} of {} to receive", mpi_errors::counted(expected, "byte")),
             (bytes, expected) if expected > 0 && bytes != expected => format!(

@@ -81,7 +81,7 @@ impl Layout {
 
     /// Calls `run` with the offset from the first element's address, and the length, of each run of the packed bytes
     /// `at .. at + length`, in packing order, until it returns `false`. For layouts with data.
-    pub(crate) fn each_run(&self, at: u64, length: u64, mut run: impl FnMut(i64, u64) -> bool) {
+    pub fn each_run(&self, at: u64, length: u64, mut run: impl FnMut(i64, u64) -> bool) {
         let mut cursor = self.cursor(at);
         let (mut place, mut bytes, mut left) = (0i64, 0, length);
         while left > 0 {

@@ -310,6 +310,7 @@ impl Channel {
     }
 
     fn report(&self, number: u64) {
+        self.looked_at(self.rank).store(number, Relaxed);
         protocol::report(self.finished_word(self.rank), number);
         self.ring();
     }
@@ -331,6 +332,12 @@ impl Channel {
     fn line(&self, rank: usize, number: u64) -> NonNull<u8> {
         // SAFETY: a block has a line for each slot.
         unsafe { self.parts[rank].lines.add(protocol::slot(number) * LINE) }
+    }
+
+    /// The word by which others measure the distance of a process.
+    fn looked_at(&self, rank: usize) -> &AtomicU64 {
+        // SAFETY: as for `finished_word`.
+        unsafe { AtomicU64::from_ptr(self.parts[rank].lines.as_ptr().add(crate::coll_room::LOOKED_AT).cast()) }
     }
 
     /// The word that reports what a process has finished.

@@ -23,6 +23,9 @@ use crate::layout::{LINE, PAGE};
 pub(crate) const SLOTS: usize = 16;
 /// Offset in a block of the number of the step up to which the process has finished, on a line of its own.
 pub(crate) const FINISHED: usize = (2 * SLOTS + 1) * LINE;
+/// Offset in a block of a copy of that number, on a line that others read only to measure how far away the process is:
+/// the line of the number itself lies in the cache of a process that has waited for it.
+pub(crate) const LOOKED_AT: usize = FINISHED + LINE;
 /// Length of a block of flags.
 pub(crate) const BLOCK: usize = PAGE;
 /// Number of blocks of flags, which lie at the beginning of a room.
@@ -32,4 +35,4 @@ pub(crate) const UNIT: usize = 64 << 10;
 /// Offset of the data in a room.
 pub(crate) const DATA: usize = (BLOCKS * BLOCK).next_multiple_of(UNIT);
 
-const _: () = assert!(FINISHED + LINE <= BLOCK);
+const _: () = assert!(LOOKED_AT + LINE <= BLOCK);

@@ -1,7 +1,7 @@
 //! Reading and writing (MPI-5.0, 14.4.2 and 14.4.3): between the program's memory and the positions of a view.
 //!
 //! Memory without gaps is passed to the system directly, any other in pieces of [`PIECE`] bytes; a view with gaps makes
-//! one system call for each of its runs.
+//! one system call for each of its runs, unless `sieve` moves the gaps too.
 //! Invariant: a call ends when all data are moved, when the file ends, or with an error; the individual file pointer
 //! then is behind the last etype that was moved, or, after an error, unchanged.
 
@@ -63,7 +63,8 @@ impl File {
         Ok(status)
     }
 
-    fn check_read(&self) -> Result<()> {
+    /// Error unless an access by position or individual file pointer may read.
+    pub(crate) fn check_read(&self) -> Result<()> {
         self.check_reads()?;
         self.check_pointers()
     }
@@ -99,10 +100,7 @@ impl File {
             if view.is_external32() {
                 return Ok(self.read_converted(view, at, bytes, &mut buffer, &datatype));
             }
-            let moved = match buffer.contiguous_mut() {
-                Some(room) => self.fill(view, at, room),
-                None => self.scatter(view, at, &mut buffer),
-            };
+            let moved = self.fill_buffer(view, at, &mut buffer);
             let bytes = moved.0;
             Ok((moved, bytes))
         };
@@ -123,11 +121,10 @@ impl File {
         let _locked = self.lock_range(view, at, bytes, true)?;
         // Relaxed: a later `sync` of this thread sees the store; other threads order their calls themselves.
         self.dirty.store(true, Ordering::Relaxed);
-        let work = || match (&conversion, buffer.contiguous()) {
-            (Some(conversion), _) => self.write_registered(view, at, conversion),
-            _ if view.is_external32() => Ok(self.write_converted(view, at, &buffer, &datatype)),
-            (None, Some(data)) => Ok(self.store(view, at, data)),
-            (None, None) => Ok(self.gather(view, at, &buffer)),
+        let work = || match &conversion {
+            Some(conversion) => self.write_registered(view, at, conversion),
+            None if view.is_external32() => Ok(self.write_converted(view, at, &buffer, &datatype)),
+            None => Ok(self.store_buffer(view, at, &buffer)),
         };
         let (bytes, fault) = self.at_work(work, |metrics, moved| {
             metrics.writes.incr();
@@ -137,9 +134,9 @@ impl File {
         Ok((self.outcome(buffer.bytes(), fault)?, bytes.div_ceil(view.unit())))
     }
 
-    /// In atomic mode, locks these bytes of the view.
-    fn lock_range(&self, view: &View, at: u64, bytes: u64, write: bool) -> Result<Option<Locked<'_>>> {
-        if bytes == 0 || !self.is_atomic() {
+    /// In atomic mode, locks these bytes of the view; for a write also where others read and write back ranges.
+    pub(crate) fn lock_range(&self, view: &View, at: u64, bytes: u64, write: bool) -> Result<Option<Locked<'_>>> {
+        if bytes == 0 || !(self.is_atomic() || write && self.writes_back()) {
             return Ok(None);
         }
         let (first, last) = (view.run(at).0, view.run(at + bytes - 1).0);
@@ -147,7 +144,7 @@ impl File {
         locked.map(Some).map_err(|error| self.fault(error))
     }
 
-    fn outcome(&self, bytes: u64, fault: Option<Fault>) -> Result<Status> {
+    pub(crate) fn outcome(&self, bytes: u64, fault: Option<Fault>) -> Result<Status> {
         if let Some(fault) = fault {
             return Err(fault.on_file(&self.name));
         }
@@ -158,15 +155,45 @@ impl File {
 
     /// Reads the view's bytes from `at` on until the room is full or the file ends.
     pub(crate) fn fill(&self, view: &View, at: u64, room: &mut [u8]) -> Moved {
+        let sieves = self.regular && (room.len() as u64) > view.mean_run();
+        if sieves { self.fill_sieving(view, at, room) } else { self.fill_runs(view, at, room) }
+    }
+
+    /// As [`File::fill`], with a system call for each run.
+    pub(crate) fn fill_runs(&self, view: &View, at: u64, room: &mut [u8]) -> Moved {
         along(view, at, room.len(), |place, from, to| self.fill_run(place, &mut room[from..to]))
     }
 
     /// Writes all of the data to the view's places from `at` on.
     pub(crate) fn store(&self, view: &View, at: u64, data: &[u8]) -> Moved {
+        let strided = self.regular && (data.len() as u64) > view.mean_run();
+        let sieves = strided && self.amode.reads() && self.writes_back();
+        if sieves { self.store_sieving(view, at, data) } else { self.store_runs(view, at, data) }
+    }
+
+    /// As [`File::store`], with a system call for each run.
+    pub(crate) fn store_runs(&self, view: &View, at: u64, data: &[u8]) -> Moved {
         along(view, at, data.len(), |place, from, to| self.store_run(place, &data[from..to]))
     }
 
-    fn fill_run(&self, at: u64, room: &mut [u8]) -> Moved {
+    /// Reads as they are in memory.
+    pub(crate) fn fill_buffer(&self, view: &View, at: u64, buffer: &mut RecvBuf<'_>) -> Moved {
+        match buffer.contiguous_mut() {
+            Some(room) => self.fill(view, at, room),
+            None => self.scatter(view, at, buffer),
+        }
+    }
+
+    /// Writes data as they are in memory.
+    pub(crate) fn store_buffer(&self, view: &View, at: u64, buffer: &SendBuf<'_>) -> Moved {
+        match buffer.contiguous() {
+            Some(data) => self.store(view, at, data),
+            None => self.gather(view, at, buffer),
+        }
+    }
+
+    /// Reads contiguous bytes of the file until the room is full or the file ends.
+    pub(crate) fn fill_run(&self, at: u64, room: &mut [u8]) -> Moved {
         let mut done = 0;
         while done < room.len() {
             match retry_interrupted(|| self.system_read(&mut room[done..], at + done as u64)) {
@@ -178,7 +205,8 @@ impl File {
         (done as u64, None)
     }
 
-    fn store_run(&self, at: u64, data: &[u8]) -> Moved {
+    /// Writes all of the data to contiguous bytes of the file.
+    pub(crate) fn store_run(&self, at: u64, data: &[u8]) -> Moved {
         let mut done = 0;
         while done < data.len() {
             let write = || self.system_write(&data[done..], at + done as u64);
@@ -194,10 +222,12 @@ impl File {
 
     /// A file without positions is read by accesses at the shared file pointer only.
     fn system_read(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
+        self.system_calls.fetch_add(1, Ordering::Relaxed);
         if self.is_flow() { (&self.system).read(room) } else { self.system.read_at(room, at) }
     }
 
     fn system_write(&self, data: &[u8], at: u64) -> io::Result<usize> {
+        self.system_calls.fetch_add(1, Ordering::Relaxed);
         if self.is_flow() { (&self.system).write(data) } else { self.system.write_at(data, at) }
     }
 
@@ -292,7 +322,7 @@ fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
 }
 
 /// The data byte where an access begins. Error if it moves parts of etypes, or ends beyond the last position of a file.
-fn start(view: &View, offset: u64, bytes: u64) -> Result<u64> {
+pub(crate) fn start(view: &View, offset: u64, bytes: u64) -> Result<u64> {
     whole_etypes(view, bytes)?;
     let at = offset.checked_mul(view.unit());
     let end = at.and_then(|at| at.checked_add(bytes)).filter(|end| *end <= i64::MAX as u64);

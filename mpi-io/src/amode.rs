@@ -83,6 +83,11 @@ impl AccessMode {
         self.has(MPI_MODE_DELETE_ON_CLOSE)
     }
 
+    /// Whether the program promises that nothing else opens the file meanwhile.
+    pub fn is_unique(self) -> bool {
+        self.has(MPI_MODE_UNIQUE_OPEN)
+    }
+
     /// Whether the file is accessed only through the shared file pointer.
     pub fn is_sequential(self) -> bool {
         self.has(MPI_MODE_SEQUENTIAL)

@@ -8,9 +8,11 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::{fs, io};
 
+use mpi_core::Info;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
 
+use crate::buffering::Buffering;
 use crate::fault::Fault;
 use crate::file::File;
 use crate::interrupted::retry_interrupted;
@@ -45,15 +47,19 @@ impl File {
     }
 
     /// `MPI_File_set_view`: from now on positions count the view's etypes, and the individual file pointer is at its
-    /// start; waits for all. The view of a sequential file starts at the shared file pointer's position in the old one,
+    /// start; waits for all. `hints` are set too. The view of a sequential file starts at the shared file pointer's position in the old one,
     /// whatever its own displacement is. An error stands for an argument that was refused in this process. Errors: the
     /// refused arguments of one process, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ,
     /// `MPI_ERR_ARG` when the shared file pointer is beyond the last place that a file can have.
-    pub fn set_view(&self, view: Result<View>) -> Result<()> {
+    pub fn set_view(&self, view: Result<View>, hints: &Info) -> Result<()> {
+        let hints = self.hints_with(hints);
         let numbers = view
             .as_ref()
             .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation().number(), 0]);
-        let all = exchange_with(&self.engine, &self.comm, Report::of(&view, numbers), |all| {
+        let mut report = Report::of(&view, numbers);
+        let strided = view.as_ref().is_ok_and(View::has_short_runs);
+        report.numbers[3] = hints.buffering.to_word() << 1 | u64::from(strided);
+        let all = exchange_with(&self.engine, &self.comm, report, |all| {
             // All processes wait now, so that none moves the pointer between these two steps.
             if let (None, true, Ok(pointer)) = (first_fault(all), same(all), self.shared()) {
                 let position = pointer.get();
@@ -62,7 +68,7 @@ impl File {
             }
         })?;
         let view = unless_refused(view, &all)?;
-        if let Some(rank) = all.iter().position(|report| report.numbers != all[0].numbers) {
+        if let Some(rank) = all.iter().position(|report| report.numbers[..3] != all[0].numbers[..3]) {
             let rule = format!("representation or etype's extent are not the same in rank 0 and rank {rank}");
             return Err(self.refusal(MPI_ERR_NOT_SAME, rule));
         }
@@ -71,6 +77,20 @@ impl File {
         } else {
             view
         });
+        // Relaxed: a collective call changes it, while no collective access is under way.
+        self.strided.store(all.iter().any(|report| report.numbers[3] & 1 == 1), Ordering::Relaxed);
+        self.replace_hints(hints, Buffering::from_word(all[0].numbers[3] >> 1));
+        Ok(())
+    }
+
+    /// `MPI_File_set_info`: sets the supported hints; waits for all. Those on which the processes have to agree are
+    /// taken from rank 0. An error stands for an argument that was refused in this process. Errors: the refused
+    /// argument of one process, in all.
+    pub fn set_hints(&self, info: Result<Info>) -> Result<()> {
+        let hints = info.map(|info| self.hints_with(&info));
+        let word = hints.as_ref().map_or(0, |hints| hints.buffering.to_word());
+        let all = exchange(&self.engine, &self.comm, Report::of(&hints, [word, 0, 0]))?;
+        self.replace_hints(unless_refused(hints, &all)?, Buffering::from_word(all[0].numbers[0]));
         Ok(())
     }
 
@@ -168,7 +188,7 @@ pub(crate) fn delete(path: &Path) -> Result<(), Fault> {
 }
 
 fn same(all: &[Report]) -> bool {
-    all.iter().all(|report| report.numbers == all[0].numbers)
+    all.iter().all(|report| report.numbers[..3] == all[0].numbers[..3])
 }
 
 /// This process's own result, when none was refused.

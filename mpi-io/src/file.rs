@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -20,11 +20,13 @@ use mpi_p2p::{Doing, Engine};
 
 use crate::amode::AccessMode;
 use crate::atomicity::Turns;
+use crate::buffering::{Buffering, Sieving};
 use crate::fault::{Fault, quoted};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
 use crate::pointer::SharedPointer;
 use crate::split_access::SplitAccess;
+use crate::stage::Stage;
 use crate::view::View;
 
 /// A file that the processes of a communicator have opened collectively. Thread-safe.
@@ -47,6 +49,14 @@ pub struct File {
     pub(crate) dirty: AtomicBool,
     pub(crate) atomic: AtomicBool,
     pub(crate) turns: Turns,
+    /// In some process the view has gaps between short runs. All processes agree on it.
+    pub(crate) strided: AtomicBool,
+    /// Shared windows of collective accesses.
+    pub(crate) stage: Mutex<Stage>,
+    /// Memory of data sieving, between accesses.
+    pub(crate) sieve: Mutex<Vec<u8>>,
+    /// System calls that read or wrote, not counted yet.
+    pub(crate) system_calls: AtomicU64,
     split: Mutex<Option<SplitAccess>>,
     view: Mutex<Arc<View>>,
     pointer: Mutex<u64>,
@@ -112,6 +122,10 @@ impl File {
             dirty: AtomicBool::new(false),
             atomic: AtomicBool::new(false),
             turns: Turns::default(),
+            strided: AtomicBool::new(false),
+            stage: Mutex::default(),
+            sieve: Mutex::default(),
+            system_calls: AtomicU64::new(0),
             split: Mutex::new(None),
             view: Mutex::new(Arc::new(View::bytes())),
             pointer: Mutex::new(parts.position),
@@ -152,14 +166,30 @@ impl File {
 
     /// The hints in use (`MPI_File_get_info`).
     pub fn hints(&self) -> Info {
-        self.lock_hints().to_info(&self.name)
+        self.lock_hints().to_info(&self.name, self.comm.size())
     }
 
-    /// Sets the supported hints (`MPI_File_set_info`).
-    pub fn set_hints(&self, info: &Info) {
-        let mut hints = self.lock_hints();
+    /// These hints of the program together with those in use, which they replace.
+    pub(crate) fn hints_with(&self, info: &Info) -> Hints {
+        let mut hints = self.lock_hints().clone();
         hints.take(info);
+        hints
+    }
+
+    /// Replaces the hints; `agreed` are those of rank 0.
+    pub(crate) fn replace_hints(&self, hints: Hints, agreed: Buffering) {
         hints.advise(&self.system);
+        *self.lock_hints() = hints.with(agreed);
+    }
+
+    /// The hints on which all processes agree.
+    pub(crate) fn buffering(&self) -> Buffering {
+        self.lock_hints().buffering
+    }
+
+    /// The hints about strided accesses.
+    pub(crate) fn sieving(&self) -> Sieving {
+        self.lock_hints().sieving
     }
 
     fn lock_hints(&self) -> MutexGuard<'_, Hints> {
@@ -241,6 +271,8 @@ impl File {
         let guard = self.engine.lock();
         process.end(doing);
         self.instruments.time.add_ns(time.as_nanos() as u64);
+        // Relaxed: only the number counts, and each call is counted once.
+        self.instruments.system_calls.add(self.system_calls.swap(0, Ordering::Relaxed));
         count(self.instruments, &result);
         drop(guard);
         result

@@ -5,6 +5,7 @@
 //! | `access_style` | `sequential` and `random` (alone or in a list) set the system's read-ahead |
 //! | `file_perm` | permissions of a file that is created, in octal, before the umask is applied |
 //! | `filename` | reported, never accepted |
+//! | those of `buffering` | as there |
 //!
 //! Invariant: other keys and bad values are ignored, as the standard allows.
 #![allow(unsafe_code)] // the system's advice call
@@ -12,6 +13,8 @@
 use std::os::fd::AsRawFd;
 
 use mpi_core::Info;
+
+use crate::buffering::{Buffering, Sieving};
 
 const ACCESS_STYLE: &str = "access_style";
 const FILE_PERM: &str = "file_perm";
@@ -25,6 +28,10 @@ const STYLES: [&str; 7] =
 pub(crate) struct Hints {
     style: Option<String>,
     permissions: Option<u32>,
+    /// Those on which all processes agree.
+    pub buffering: Buffering,
+    /// Those about strided accesses of this process.
+    pub sieving: Sieving,
 }
 
 impl Hints {
@@ -38,6 +45,13 @@ impl Hints {
         if let Some(permissions) = info.get(FILE_PERM).and_then(octal) {
             self.permissions = Some(permissions);
         }
+        self.buffering.take(info);
+        self.sieving.take(info);
+    }
+
+    /// The same hints with others that all processes agree on.
+    pub fn with(self, buffering: Buffering) -> Hints {
+        Hints { buffering, ..self }
     }
 
     /// Permissions of a file to be created.
@@ -45,8 +59,8 @@ impl Hints {
         self.permissions.unwrap_or(0o666)
     }
 
-    /// The hints in use, and the file's name.
-    pub fn to_info(&self, name: &str) -> Info {
+    /// The hints in use, and the file's name; `processes` have it open.
+    pub fn to_info(&self, name: &str, processes: u32) -> Info {
         let mut info = Info::new();
         // A name that is too long for an info object is left out.
         let _ = info.set(FILENAME, name);
@@ -55,6 +69,9 @@ impl Hints {
         }
         if let Some(permissions) = self.permissions {
             info.set(FILE_PERM, &format!("{permissions:o}")).expect("a short text");
+        }
+        for (key, value) in self.buffering.texts(processes).iter().chain(&self.sieving.texts()) {
+            info.set(key, value).expect("a short text");
         }
         info
     }
@@ -88,15 +105,16 @@ mod tests {
         let mut hints = Hints::default();
         hints.take(&info(&[(ACCESS_STYLE, "read_once, sequential"), (FILE_PERM, "640"), ("colour", "red")]));
         hints.take(&info(&[(ACCESS_STYLE, "whatever"), (FILE_PERM, "0x99"), (FILENAME, "another")]));
-        let info = hints.to_info("a");
-        assert_eq!(info.len(), 3);
+        let info = hints.to_info("a", 4);
+        assert_eq!(info.len(), 3 + 8);
         assert_eq!((info.get(ACCESS_STYLE), info.get(FILENAME)), (Some("read_once, sequential"), Some("a")));
         assert_eq!((info.get(FILE_PERM), hints.permissions()), (Some("640"), 0o640));
     }
 
     #[test]
-    fn without_hints_only_the_name_is_reported() {
+    fn without_hints_the_name_and_defaults_are_reported() {
         let hints = Hints::default();
-        assert_eq!((hints.to_info("a").len(), hints.permissions()), (1, 0o666));
+        let info = hints.to_info("a", 4);
+        assert_eq!((info.len(), info.get("cb_nodes"), hints.permissions()), (1 + 8, Some("4"), 0o666));
     }
 }

@@ -6,7 +6,9 @@
 //! - [`View`]: the view of a process on a file. [`Typed`]: memory of an access, with its datatype. [`Representation`]:
 //!   the representation of data; `convert`, `registered`: accesses with one that is not as in memory.
 //! - `atomicity`: locks on accessed ranges. `split`, `split_access`: split collective accesses.
-//! - `shared`: accesses by the shared file pointer. `pointer`: its shared word.
+//! - `collective_access`: collective accesses; `two_phase`, `stage`: those through shared windows, `cover`: whether data
+//!   fill a window. `sieve`: strided accesses of one process. `window`: data of a view in memory. `hints`, `buffering`.
+//! - `shared`: accesses by the shared file pointer. `pointer`: its shared word. `shared_memory`: its memory.
 //! - `report`: faults and numbers that the processes of a file exchange. `fault`: error classes of the system's errors.
 //! - `instruments`: performance variables of a file.
 //!
@@ -20,9 +22,12 @@
 mod access;
 mod amode;
 mod atomicity;
+mod buffering;
 mod by_element;
 mod collective;
+mod collective_access;
 mod convert;
+mod cover;
 mod datarep;
 mod fault;
 mod file;
@@ -35,10 +40,15 @@ mod pointer;
 mod registered;
 mod report;
 mod shared;
+mod shared_memory;
+mod sieve;
 mod split;
 mod split_access;
+mod stage;
+mod two_phase;
 mod typed;
 mod view;
+mod window;
 
 pub use amode::AccessMode;
 pub use by_element::{ByElement, DataRepresentation};

@@ -22,6 +22,7 @@ use mpi_p2p::Engine;
 use mpi_t::InstrumentMemory;
 
 use crate::amode::AccessMode;
+use crate::buffering::Buffering;
 use crate::collective::{delete, refused_elsewhere};
 use crate::datarep::{Conversions, Representation, Representations};
 use crate::fault::{Fault, quoted};
@@ -68,6 +69,8 @@ struct Opened {
     identity: [u64; 2],
     created: bool,
     shared: Option<SharedPointer>,
+    /// The hints of rank 0 on which all processes agree.
+    buffering: Buffering,
 }
 
 impl OpenArgs {
@@ -152,7 +155,7 @@ impl Io {
             stream: opened.stream,
             shared: opened.shared,
             position: opened.position,
-            hints: request.hints,
+            hints: request.hints.with(opened.buffering),
             errhandler,
         }))
     }
@@ -182,7 +185,9 @@ impl Io {
         let report = match &own {
             Ok(opened) => {
                 let [device, number] = opened.identity;
-                Report { fault: None, numbers: [device, number, u64::from(opened.shared.is_some()), name] }
+                let shared = u64::from(opened.shared.is_some());
+                let hints = request.hints.buffering.to_word() << 1;
+                Report { fault: None, numbers: [device, number, hints | shared, name] }
             }
             Err(fault) => Report { fault: Some(*fault), numbers: [0, 0, 0, name] },
         };
@@ -206,9 +211,10 @@ impl Io {
         } else {
             let opened = own.as_mut().expect("no process failed");
             match &mut opened.shared {
-                Some(shared) if all.iter().all(|report| report.numbers[2] != 0) => shared.close(),
+                Some(shared) if all.iter().all(|report| report.numbers[2] & 1 == 1) => shared.close(),
                 shared => *shared = None,
             }
+            opened.buffering = Buffering::from_word(all[0].numbers[2] >> 1);
             return Ok(own.expect("no process failed"));
         };
         if creates {
@@ -291,7 +297,8 @@ fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
     let position = if request.amode.appends() { length(&system, regular)? } else { 0 };
     let stream = (&system).stream_position().is_err_and(|error| error.raw_os_error() == Some(libc::ESPIPE));
     let identity = [facts.dev(), facts.ino()];
-    Ok(Opened { system, regular, stream, position, identity, created, shared: None })
+    let buffering = request.hints.buffering;
+    Ok(Opened { system, regular, stream, position, identity, created, shared: None, buffering })
 }
 
 /// Opens a file; returns whether it did not exist before. Creating and opening are separate calls, because

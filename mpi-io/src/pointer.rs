@@ -1,17 +1,13 @@
 //! The word that the processes of a file share: the position of its shared file pointer.
 //!
-//! The first process creates memory without a name in a file system; the others open it through the first one's
-//! descriptor. A file of one process has a private word.
+//! A file of one process has a private word.
 //! Invariant: the word is accessed atomically only; any value that another process writes is a valid number.
-#![allow(unsafe_code)] // maps the memory
+#![allow(unsafe_code)] // uses the memory as a word
 
-use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd};
-use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mpi_fabric::signal_mask;
+use crate::shared_memory::SharedMemory;
 
 /// Bytes of the memory: the word, alone on its page.
 const BYTES: usize = 8;
@@ -22,26 +18,7 @@ pub(crate) enum SharedPointer {
     /// The word of a file of one process.
     Own(AtomicU64),
     /// The word in memory that several processes have mapped.
-    Mapped(Mapping),
-}
-
-#[derive(Debug)]
-pub(crate) struct Mapping {
-    address: NonNull<AtomicU64>,
-    /// The descriptor through which the others open it, until they have.
-    memory: Option<fs::File>,
-}
-
-// SAFETY: the mapping is an atomic word, for any thread to use until it is dropped.
-unsafe impl Send for Mapping {}
-// SAFETY: as above.
-unsafe impl Sync for Mapping {}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and no reference to it exists any more.
-        unsafe { libc::munmap(self.address.as_ptr().cast(), BYTES) };
-    }
+    Mapped(SharedMemory),
 }
 
 impl SharedPointer {
@@ -52,35 +29,21 @@ impl SharedPointer {
 
     /// The word in the first of several processes, with the numbers by which the others open it.
     pub fn create(value: u64) -> io::Result<(SharedPointer, [u64; 2])> {
-        // SAFETY: the name is a C string; the call gives a new descriptor or -1.
-        let descriptor = unsafe { libc::memfd_create(c"ferrum-file-pointer".as_ptr(), libc::MFD_CLOEXEC) };
-        if descriptor == -1 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is new, and has no other owner.
-        let memory = unsafe { fs::File::from_raw_fd(descriptor) };
-        signal_mask::with_signals_blocked(|| memory.set_len(BYTES as u64))?;
-        let address = map(&memory)?;
-        let found_at = [u64::from(std::process::id()), descriptor as u64];
-        let pointer = SharedPointer::Mapped(Mapping { address, memory: Some(memory) });
+        let (memory, found_at) = SharedMemory::create(BYTES)?;
+        let pointer = SharedPointer::Mapped(memory);
         pointer.set(value);
         Ok((pointer, found_at))
     }
 
     /// The word in another process.
-    pub fn open([process, descriptor]: [u64; 2]) -> io::Result<SharedPointer> {
-        let name = format!("/proc/{process}/fd/{descriptor}");
-        let memory = fs::OpenOptions::new().read(true).write(true).open(name)?;
-        if memory.metadata()?.len() != BYTES as u64 {
-            return Err(io::Error::from_raw_os_error(libc::ENXIO));
-        }
-        Ok(SharedPointer::Mapped(Mapping { address: map(&memory)?, memory: None }))
+    pub fn open(found_at: [u64; 2]) -> io::Result<SharedPointer> {
+        SharedMemory::open(found_at, BYTES).map(SharedPointer::Mapped)
     }
 
     /// Closes the descriptor when all other processes have opened the memory.
     pub fn close(&mut self) {
-        if let SharedPointer::Mapped(mapping) = self {
-            mapping.memory = None;
+        if let SharedPointer::Mapped(memory) = self {
+            memory.close();
         }
     }
 
@@ -88,7 +51,7 @@ impl SharedPointer {
         match self {
             SharedPointer::Own(word) => word,
             // SAFETY: it is mapped while `self` exists, zeroed at first, aligned to a page, and only used as this.
-            SharedPointer::Mapped(mapping) => unsafe { mapping.address.as_ref() },
+            SharedPointer::Mapped(memory) => unsafe { memory.address().cast().as_ref() },
         }
     }
 
@@ -109,16 +72,6 @@ impl SharedPointer {
     }
 }
 
-fn map(memory: &fs::File) -> io::Result<NonNull<AtomicU64>> {
-    let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping, at an address that the system picks.
-    let address = unsafe { libc::mmap(ptr::null_mut(), BYTES, access, libc::MAP_SHARED, memory.as_raw_fd(), 0) };
-    if address == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(NonNull::new(address.cast()).expect("the system maps nothing at null"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,12 +87,5 @@ mod tests {
         assert_eq!(second.get(), 1);
         drop(first);
         assert_eq!(second.advance(1), 1);
-    }
-
-    #[test]
-    fn other_files_are_refused() {
-        let other = fs::File::open("/dev/null").expect("it is everywhere");
-        let place = [u64::from(std::process::id()), other.as_raw_fd() as u64];
-        assert!(SharedPointer::open(place).is_err() && SharedPointer::open([0, 0]).is_err());
     }
 }

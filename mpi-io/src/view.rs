@@ -6,10 +6,13 @@
 //! Not here: moving data (`access`).
 
 use mpi_core::abi::{MPI_BYTE, MPI_ERR_ARG, MPI_ERR_TYPE};
-use mpi_datatype::{Datatype, predefined};
+use mpi_datatype::{Datatype, Layout, predefined};
 use mpi_errors::{Error, Result};
 
 use crate::datarep::{Registered, Representation};
+
+/// Runs of this mean length or more are long.
+const SHORT_RUN: u64 = 32 * 1024;
 
 /// A datatype of a view, with the word of a predefined one; 0 for types of the program, which it may free.
 #[derive(Debug, Clone)]
@@ -31,6 +34,7 @@ pub struct View {
     placed: Datatype,
     /// Bytes of an etype in the file.
     unit: u64,
+    mean_run: u64,
 }
 
 impl View {
@@ -41,6 +45,7 @@ impl View {
             displacement: 0,
             placed: byte.datatype.clone(),
             unit: 1,
+            mean_run: u64::MAX,
             etype: byte.clone(),
             filetype: byte,
             representation: Representation::Native,
@@ -82,7 +87,8 @@ impl View {
         if !ascends(&placed) {
             return wrong("filetype", "its data must lie at ascending places that do not overlap", &filetype);
         }
-        Ok(View { displacement, etype, filetype, representation, placed, unit })
+        let mean_run = placed.layout().map_or(u64::MAX, mean_run);
+        Ok(View { displacement, etype, filetype, representation, placed, unit, mean_run })
     }
 
     /// The same view with another displacement, in bytes.
@@ -157,11 +163,53 @@ impl View {
         }
     }
 
+    /// Calls `each` with place and length of each run of the data bytes `at .. at + bytes`, in ascending order; adjacent
+    /// runs come as one. For bytes that have a position.
+    pub(crate) fn each_run(&self, at: u64, bytes: u64, mut each: impl FnMut(u64, u64)) {
+        match self.placed.layout() {
+            None if bytes > 0 => each(self.displacement + at, bytes),
+            Some(layout) if bytes > 0 => {
+                let tile = at / self.placed.size();
+                let origin = self.origin(tile);
+                layout.each_run(at - tile * self.placed.size(), bytes, |offset, length| {
+                    each(origin + offset as u64, length);
+                    true
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Mean length of the first runs; of a view without gaps, more than any file has.
+    pub(crate) fn mean_run(&self) -> u64 {
+        self.mean_run
+    }
+
+    /// Whether accesses of many processes may be worth an exchange, because their runs are short.
+    pub(crate) fn has_short_runs(&self) -> bool {
+        self.mean_run < SHORT_RUN
+    }
+
+    /// The place of the repeated filetype with this number.
+    pub(crate) fn origin(&self, tile: u64) -> u64 {
+        self.displacement + tile * self.placed.extent() as u64
+    }
+
+    /// The filetype's layout in the file.
+    pub(crate) fn placed(&self) -> &Datatype {
+        &self.placed
+    }
+
     /// The number of etypes of the view in a file of this length; one that the file's end divides counts.
     pub(crate) fn etypes_in(&self, length: u64) -> u64 {
-        let length = length.saturating_sub(self.displacement);
+        self.bytes_below(length).div_ceil(self.unit())
+    }
+
+    /// The number of data bytes that lie below a place of the file.
+    pub(crate) fn bytes_below(&self, place: u64) -> u64 {
+        let length = place.saturating_sub(self.displacement);
         let filetype = &self.placed;
-        let bytes = match filetype.layout() {
+        match filetype.layout() {
             None => length,
             Some(layout) => {
                 // Tiles begin at the first data byte, so that no tile's data reach into the next.
@@ -170,14 +218,25 @@ impl View {
                 let (tiles, rest) = (behind / filetype.extent() as u64, behind % filetype.extent() as u64);
                 tiles * filetype.size() + layout.bytes_below(first + rest as i64)
             }
-        };
-        bytes.div_ceil(self.unit())
+        }
     }
 }
 
 /// Whether data lies at ascending places that are not negative, in one element and from one to the next.
 fn ascends(datatype: &Datatype) -> bool {
     datatype.layout().is_none_or(|layout| datatype.true_lower_bound() >= 0 && layout.ascends())
+}
+
+/// Mean length of the first runs of a repeated filetype.
+fn mean_run(filetype: &Layout) -> u64 {
+    let (mut runs, mut bytes) = (0, 0);
+    // A few filetypes, because the last run of one may be adjacent to the first of the next.
+    filetype.each_run(0, filetype.size().saturating_mul(8), |_, length| {
+        runs += 1;
+        bytes += length;
+        runs < 1000
+    });
+    bytes / runs
 }
 
 #[cfg(test)]
@@ -237,6 +296,25 @@ mod tests {
         assert_eq!(places, [Some(12), Some(20), Some(32), Some(40)]);
         let counted: Vec<_> = [0, 12, 16, 20, 24, 32, 36, 40, 44].map(|length| view.etypes_in(length)).into();
         assert_eq!(counted, [0, 0, 1, 1, 2, 2, 3, 3, 4]);
+    }
+
+    #[test]
+    fn runs_are_those_of_the_places() {
+        // Adjacent runs of two filetypes come as one: nine of 96 bytes in eight filetypes.
+        let view = view(100, named(MPI_INT), derived(&[(0, 4), (12, 8)], 20)).expect("ascending");
+        let of = |at: u64, bytes: u64| {
+            let mut runs = Vec::new();
+            view.each_run(at, bytes, |place, length| runs.push((place, length)));
+            runs
+        };
+        assert_eq!(of(0, 12), [(100, 4), (112, 8)]);
+        assert_eq!(of(6, 20), [(114, 10), (132, 10)]);
+        assert_eq!(of(24, 5), [(140, 4), (152, 1)]);
+        assert!(of(7, 0).is_empty());
+        assert_eq!((view.mean_run(), View::bytes().mean_run()), (96 / 9, u64::MAX));
+        for at in 0..60 {
+            assert_eq!(view.bytes_below(view.place(at).expect("a place")), at);
+        }
     }
 
     #[test]

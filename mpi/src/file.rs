@@ -21,6 +21,7 @@ use crate::call::{Call, CallName};
 use crate::{Communicator, Error, Hints, Result, Single, ThreadUse};
 
 const OPEN: CallName = CallName::new("Communicator::open", functions::MPI_FILE_OPEN);
+const SET_HINTS: CallName = CallName::new("File::set_hints", functions::MPI_FILE_SET_INFO);
 const READ_AT: CallName = CallName::new("File::read_at", functions::MPI_FILE_READ_AT);
 const WRITE_AT: CallName = CallName::new("File::write_at", functions::MPI_FILE_WRITE_AT);
 const SIZE: CallName = CallName::new("File::size", functions::MPI_FILE_GET_SIZE);
@@ -189,9 +190,10 @@ impl<M: ThreadUse> File<'_, M> {
         Access { bits: self.file().amode().bits() }
     }
 
-    /// Sets hints (`MPI_File_set_info`; MPI-5.0, 14.2.8). All processes of the file call it; none waits.
-    pub fn set_hints(&self, hints: &Hints) {
-        self.file().set_hints(hints.info());
+    /// Sets hints (`MPI_File_set_info`; MPI-5.0, 14.2.8); waits for all processes of the file. Of hints that have to be
+    /// the same in all, those of rank 0 count. Errors: `MPI_ERR_OTHER` when a process is lost.
+    pub fn set_hints(&self, hints: &Hints) -> Result<()> {
+        self.call(SET_HINTS, 0, |file| file.set_hints(Ok(hints.info().clone())))
     }
 
     /// The hints that the file has, and its name as `filename` (`MPI_File_get_info`).

@@ -1,6 +1,6 @@
 //! Collective accesses to files, which all processes of a file make together (MPI-5.0, 14.4.2 and 14.4.3).
 //!
-//! Invariant: an access of one process does not wait for the others, which the standard permits but does not promise.
+//! Invariant: an access may wait for those of the others; it does so where views have gaps between short runs.
 //! Not here: those that end with a second call (`file_split`), those in the order of ranks (`file_access`).
 
 use mpi_core::functions;
@@ -21,26 +21,29 @@ impl<M: ThreadUse> File<'_, M> {
     /// As [`File::read`], in all processes, each at its own file pointer.
     pub fn read_all<T: Element>(&self, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
-        self.call(READ_ALL, count, |file| file.read(Typed::into_slice(into))).map(|status| elements_in::<T>(&status))
+        self.call(READ_ALL, count, |file| file.read_all(Ok(Typed::into_slice(into))))
+            .map(|status| elements_in::<T>(&status))
     }
 
     /// As [`File::write`], in all processes, each at its own file pointer.
     pub fn write_all<T: Element>(&self, data: &[T]) -> Result<()> {
-        self.call(WRITE_ALL, data.len() as u64, |file| file.write(Typed::of_slice(data))).map(drop)
+        self.call(WRITE_ALL, data.len() as u64, |file| file.write_all(Ok(Typed::of_slice(data)))).map(drop)
     }
 
     /// As [`File::read_at`], in all processes, each at a place of its own.
     pub fn read_at_all<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
-        let read =
-            |file: &mpi_io::File| at_place("offset", offset, |offset| file.read_at(offset, Typed::into_slice(into)));
+        let read = |file: &mpi_io::File| {
+            at_place("offset", offset, |offset| file.read_at_all(offset, Ok(Typed::into_slice(into))))
+        };
         self.call(READ_AT_ALL, count, read).map(|status| elements_in::<T>(&status))
     }
 
     /// As [`File::write_at`], in all processes, each at a place of its own.
     pub fn write_at_all<T: Element>(&self, offset: u64, data: &[T]) -> Result<()> {
-        let write =
-            |file: &mpi_io::File| at_place("offset", offset, |offset| file.write_at(offset, Typed::of_slice(data)));
+        let write = |file: &mpi_io::File| {
+            at_place("offset", offset, |offset| file.write_at_all(offset, Ok(Typed::of_slice(data))))
+        };
         self.call(WRITE_AT_ALL, data.len() as u64, write).map(drop)
     }
 }

@@ -69,25 +69,25 @@ impl<T: Element, M: ThreadUse> SplitAccess<'_, T, M> {
 impl<M: ThreadUse> File<'_, M> {
     /// Begins [`File::read_all`] into `data`. Errors: as there, and `MPI_ERR_IO` while another [`SplitAccess`] is under way.
     pub fn read_all_begin<T: Element>(&self, data: Vec<T>) -> Result<SplitAccess<'_, T, M>> {
-        self.begin(READ_ALL, SplitKind::ReadAll, data, |file, data| file.read(Typed::into_slice(data)))
+        self.begin(READ_ALL, SplitKind::ReadAll, data, |file, data| file.read_all(Ok(Typed::into_slice(data))))
     }
 
     /// Begins [`File::write_all`] of `data`. Errors: as there, and `MPI_ERR_IO` while another [`SplitAccess`] is under way.
     pub fn write_all_begin<T: Element>(&self, data: Vec<T>) -> Result<SplitAccess<'_, T, M>> {
-        self.begin(WRITE_ALL, SplitKind::WriteAll, data, |file, data| file.write(Typed::of_slice(data)))
+        self.begin(WRITE_ALL, SplitKind::WriteAll, data, |file, data| file.write_all(Ok(Typed::of_slice(data))))
     }
 
     /// Begins [`File::read_at_all`] into `data`. Errors: as there, and `MPI_ERR_IO` while another [`SplitAccess`] is under way.
     pub fn read_at_all_begin<T: Element>(&self, offset: u64, data: Vec<T>) -> Result<SplitAccess<'_, T, M>> {
         self.begin(READ_AT_ALL, SplitKind::ReadAtAll, data, |file, data| {
-            at_place("offset", offset, |offset| file.read_at(offset, Typed::into_slice(data)))
+            at_place("offset", offset, |offset| file.read_at_all(offset, Ok(Typed::into_slice(data))))
         })
     }
 
     /// Begins [`File::write_at_all`] of `data`. Errors: as there, and `MPI_ERR_IO` while another [`SplitAccess`] is under way.
     pub fn write_at_all_begin<T: Element>(&self, offset: u64, data: Vec<T>) -> Result<SplitAccess<'_, T, M>> {
         self.begin(WRITE_AT_ALL, SplitKind::WriteAtAll, data, |file, data| {
-            at_place("offset", offset, |offset| file.write_at(offset, Typed::of_slice(data)))
+            at_place("offset", offset, |offset| file.write_at_all(offset, Ok(Typed::of_slice(data))))
         })
     }
 

@@ -87,7 +87,7 @@ impl<M: ThreadUse> File<'_, M> {
     /// # }
     /// ```
     pub fn set_view<T: Element>(&self, displacement: u64, layout: &Layout<T>) -> Result<()> {
-        self.set_view_named(SET_VIEW, displacement, layout, "native")
+        self.set_view_named(SET_VIEW, displacement, layout, "native", &Hints::new())
     }
 
     /// As [`File::set_view`], with the representation of the elements in the file: `native`, `internal`, `external32`
@@ -104,9 +104,7 @@ impl<M: ThreadUse> File<'_, M> {
         representation: &str,
         hints: &Hints,
     ) -> Result<()> {
-        self.set_view_named(SET_VIEW_AS, displacement, layout, representation)?;
-        self.set_hints(hints);
-        Ok(())
+        self.set_view_named(SET_VIEW_AS, displacement, layout, representation, hints)
     }
 
     /// Where the view begins in the file, in bytes, and the name of the representation (`MPI_File_get_view`).
@@ -133,6 +131,7 @@ impl<M: ThreadUse> File<'_, M> {
         displacement: u64,
         layout: &Layout<T>,
         representation: &str,
+        hints: &Hints,
     ) -> Result<()> {
         let io = &self.process().io;
         self.call(name, 0, |file| {
@@ -141,7 +140,7 @@ impl<M: ThreadUse> File<'_, M> {
             let representation = io.representation(representation);
             let view = representation
                 .and_then(|it| at_place("displacement", displacement, |at| View::new(at, etype, filetype, it)));
-            file.set_view(view)
+            file.set_view(view, hints.info())
         })
     }
 }

@@ -89,7 +89,7 @@ fn a_file_is_created_with_the_permissions_of_a_hint(world: &World) -> mpi::Resul
     assert_eq!(permissions & 0o777, 0o400);
     assert_eq!((file.hints().get("file_perm"), file.hints().get("access_style")), (Some("400"), Some("sequential")));
     assert_eq!(file.hints().get("filename"), path.to_str());
-    file.set_hints(&Hints::new().with("access_style", "random")?.with("color", "red")?);
+    file.set_hints(&Hints::new().with("access_style", "random")?.with("color", "red")?)?;
     assert_eq!((file.hints().get("access_style"), file.hints().get("color")), (Some("random"), None));
     assert_eq!(class(world.open_with_hints("/nowhere/at all", Access::READ, &hints)), "MPI_ERR_NO_SUCH_FILE");
     file.close()

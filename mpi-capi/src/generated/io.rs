@@ -689,13 +689,10 @@ pub unsafe extern "C" fn PMPI_File_read_all(
     entry::running(functions::MPI_FILE_READ_ALL, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.file_room("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_READ_ALL, -1, 0, count);
-        record.end(imp::file_access::file_read(cx, fh, buf, status))
+        let record = cx.enter(functions::MPI_FILE_READ_ALL, -1, 0, count.max(0) as u64);
+        record.end(imp::file_collective::file_read_all(cx, fh, buf, count, datatype, status))
     })
 }
 
@@ -705,12 +702,9 @@ pub unsafe extern "C" fn PMPI_File_read_all_begin(fh: usize, buf: *mut c_void, c
     entry::running(functions::MPI_FILE_READ_ALL_BEGIN, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
-        let buf = cx.file_room("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN, -1, 0, count);
-        record.end(imp::file_split::file_read_all_begin(cx, fh, buf))
+        let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN, -1, 0, count.max(0) as u64);
+        record.end(imp::file_split::file_read_all_begin(cx, fh, buf, count, datatype))
     })
 }
 
@@ -720,12 +714,9 @@ pub unsafe extern "C" fn PMPI_File_read_all_begin_c(fh: usize, buf: *mut c_void,
     entry::running(functions::MPI_FILE_READ_ALL_BEGIN_C, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
-        let buf = cx.file_room("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN_C, -1, 0, count);
-        record.end(imp::file_split::file_read_all_begin(cx, fh, buf))
+        let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN_C, -1, 0, count.max(0) as u64);
+        record.end(imp::file_split::file_read_all_begin(cx, fh, buf, count, datatype))
     })
 }
 
@@ -741,13 +732,10 @@ pub unsafe extern "C" fn PMPI_File_read_all_c(
     entry::running(functions::MPI_FILE_READ_ALL_C, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.file_room("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_READ_ALL_C, -1, 0, count);
-        record.end(imp::file_access::file_read(cx, fh, buf, status))
+        let record = cx.enter(functions::MPI_FILE_READ_ALL_C, -1, 0, count.max(0) as u64);
+        record.end(imp::file_collective::file_read_all(cx, fh, buf, count, datatype, status))
     })
 }
 
@@ -799,13 +787,10 @@ pub unsafe extern "C" fn PMPI_File_read_at_all(
     entry::running(functions::MPI_FILE_READ_AT_ALL, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.file_room("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL, -1, 0, count);
-        record.end(imp::file_access::file_read_at(cx, fh, offset, buf, status))
+        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL, -1, 0, count.max(0) as u64);
+        record.end(imp::file_collective::file_read_at_all(cx, fh, offset, buf, count, datatype, status))
     })
 }
 
@@ -821,12 +806,9 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_begin(
     entry::running(functions::MPI_FILE_READ_AT_ALL_BEGIN, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
-        let buf = cx.file_room("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN, -1, 0, count);
-        record.end(imp::file_split::file_read_at_all_begin(cx, fh, offset, buf))
+        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN, -1, 0, count.max(0) as u64);
+        record.end(imp::file_split::file_read_at_all_begin(cx, fh, offset, buf, count, datatype))
     })
 }
 
@@ -842,12 +824,9 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_begin_c(
     entry::running(functions::MPI_FILE_READ_AT_ALL_BEGIN_C, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
-        let buf = cx.file_room("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN_C, -1, 0, count);
-        record.end(imp::file_split::file_read_at_all_begin(cx, fh, offset, buf))
+        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN_C, -1, 0, count.max(0) as u64);
+        record.end(imp::file_split::file_read_at_all_begin(cx, fh, offset, buf, count, datatype))
     })
 }
 
@@ -864,13 +843,10 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_c(
     entry::running(functions::MPI_FILE_READ_AT_ALL_C, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.file_room("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_C, -1, 0, count);
-        record.end(imp::file_access::file_read_at(cx, fh, offset, buf, status))
+        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_C, -1, 0, count.max(0) as u64);
+        record.end(imp::file_collective::file_read_at_all(cx, fh, offset, buf, count, datatype, status))
     })
 }
 
@@ -1197,13 +1173,10 @@ pub unsafe extern "C" fn PMPI_File_write_all(
     entry::running(functions::MPI_FILE_WRITE_ALL, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.file_data("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_WRITE_ALL, -1, 0, count);
-        record.end(imp::file_access::file_write(cx, fh, buf, status))
+        let record = cx.enter(functions::MPI_FILE_WRITE_ALL, -1, 0, count.max(0) as u64);
+        record.end(imp::file_collective::file_write_all(cx, fh, buf, count, datatype, status))
     })
 }
 
@@ -1218,12 +1191,9 @@ pub unsafe extern "C" fn PMPI_File_write_all_begin(
     entry::running(functions::MPI_FILE_WRITE_ALL_BEGIN, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
-        let buf = cx.file_data("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN, -1, 0, count);
-        record.end(imp::file_split::file_write_all_begin(cx, fh, buf))
+        let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN, -1, 0, count.max(0) as u64);
+        record.end(imp::file_split::file_write_all_begin(cx, fh, buf, count, datatype))
     })
 }
 
@@ -1238,12 +1208,9 @@ pub unsafe extern "C" fn PMPI_File_write_all_begin_c(
     entry::running(functions::MPI_FILE_WRITE_ALL_BEGIN_C, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
-        let buf = cx.file_data("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN_C, -1, 0, count);
-        record.end(imp::file_split::file_write_all_begin(cx, fh, buf))
+        let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN_C, -1, 0, count.max(0) as u64);
+        record.end(imp::file_split::file_write_all_begin(cx, fh, buf, count, datatype))
     })
 }
 
@@ -1259,13 +1226,10 @@ pub unsafe extern "C" fn PMPI_File_write_all_c(
     entry::running(functions::MPI_FILE_WRITE_ALL_C, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.file_data("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_WRITE_ALL_C, -1, 0, count);
-        record.end(imp::file_access::file_write(cx, fh, buf, status))
+        let record = cx.enter(functions::MPI_FILE_WRITE_ALL_C, -1, 0, count.max(0) as u64);
+        record.end(imp::file_collective::file_write_all(cx, fh, buf, count, datatype, status))
     })
 }
 
@@ -1317,13 +1281,10 @@ pub unsafe extern "C" fn PMPI_File_write_at_all(
     entry::running(functions::MPI_FILE_WRITE_AT_ALL, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.file_data("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL, -1, 0, count);
-        record.end(imp::file_access::file_write_at(cx, fh, offset, buf, status))
+        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL, -1, 0, count.max(0) as u64);
+        record.end(imp::file_collective::file_write_at_all(cx, fh, offset, buf, count, datatype, status))
     })
 }
 
@@ -1339,12 +1300,9 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_begin(
     entry::running(functions::MPI_FILE_WRITE_AT_ALL_BEGIN, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
-        let buf = cx.file_data("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN, -1, 0, count);
-        record.end(imp::file_split::file_write_at_all_begin(cx, fh, offset, buf))
+        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN, -1, 0, count.max(0) as u64);
+        record.end(imp::file_split::file_write_at_all_begin(cx, fh, offset, buf, count, datatype))
     })
 }
 
@@ -1360,12 +1318,9 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_begin_c(
     entry::running(functions::MPI_FILE_WRITE_AT_ALL_BEGIN_C, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
-        let buf = cx.file_data("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN_C, -1, 0, count);
-        record.end(imp::file_split::file_write_at_all_begin(cx, fh, offset, buf))
+        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN_C, -1, 0, count.max(0) as u64);
+        record.end(imp::file_split::file_write_at_all_begin(cx, fh, offset, buf, count, datatype))
     })
 }
 
@@ -1382,13 +1337,10 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_c(
     entry::running(functions::MPI_FILE_WRITE_AT_ALL_C, Some(Object::file(fh)), |cx| {
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.file_data("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_C, -1, 0, count);
-        record.end(imp::file_access::file_write_at(cx, fh, offset, buf, status))
+        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_C, -1, 0, count.max(0) as u64);
+        record.end(imp::file_collective::file_write_at_all(cx, fh, offset, buf, count, datatype, status))
     })
 }
 

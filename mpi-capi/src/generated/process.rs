@@ -42,7 +42,7 @@ pub unsafe extern "C" fn PMPI_Comm_accept(
 ) -> c_int {
     entry::running(functions::MPI_COMM_ACCEPT, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let root = cx.root("root", root)?;
         let newcomm = check::out("newcomm", newcomm)?;
 
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn PMPI_Comm_connect(
 ) -> c_int {
     entry::running(functions::MPI_COMM_CONNECT, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let root = cx.root("root", root)?;
         let newcomm = check::out("newcomm", newcomm)?;
 

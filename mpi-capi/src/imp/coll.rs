@@ -13,8 +13,9 @@ use super::coll_forms::{Form, begin, block, block_short, operations};
 use super::coll_number::Number;
 use super::reduction_args;
 use crate::call_context::{CallContext, CommView, TypeRef};
-use crate::check::Out;
+use crate::check::{self, Out};
 use crate::errors::Outcome;
+use crate::fortran_section;
 
 operations! {
     arguments;
@@ -119,7 +120,7 @@ operations! {
         datatype: usize,
         op: usize,
         root: i32,
-    ): block_short reduce, ireduce, reduce_init;
+    ): , ireduce, reduce_init;
     allreduce [] (
         send: *const c_void,
         recv: *mut c_void,
@@ -186,6 +187,43 @@ pub fn bcast<C: Number>(
     let whole = cx.whole_comm(comm.handle)?;
     let CallContext { process, guard, .. } = cx;
     Ok(process.coll.bcast_with(guard, &whole, buffer, root as u32)?)
+}
+
+/// `MPI_Reduce`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn reduce<C: Number>(
+    cx: CallContext,
+    send: *const c_void,
+    recv: *mut c_void,
+    count: C,
+    datatype: usize,
+    op: usize,
+    root: i32,
+    comm: CommView,
+) -> Outcome {
+    let at_root = root as u32 == comm.rank;
+    if comm.inter || is_in_place(send) && !at_root {
+        let arguments = reduction_args::reduce(&cx, comm, send, recv, count, datatype, op, root)?;
+        return block(cx, comm, arguments);
+    }
+    let (count, datatype) = (check::count("count", count.wide())?, cx.datatype("datatype", datatype)?);
+    let (word, op) = (op, cx.op("op", op)?);
+    let recv = match at_root {
+        true => Some(fortran_section::recv_buffer(&cx, "recvbuf", recv, count, &datatype)?),
+        false => None,
+    };
+    let send = match is_in_place(send) {
+        true => None,
+        false => Some(fortran_section::send_buffer(&cx, "sendbuf", send, count, &datatype)?),
+    };
+    if let (Some(send), Some(recv)) = (&send, &recv) {
+        differ(send, recv)?;
+    }
+    cx.on_op_used(word, &datatype, count);
+    let whole = cx.whole_comm(comm.handle)?;
+    let CallContext { process, guard, .. } = cx;
+    let reduction = Reduction { op: &op, datatype: &datatype, handle: datatype.word(), count };
+    Ok(process.coll.reduce_with(guard, &whole, send, recv, &reduction, root as u32)?)
 }
 
 /// `MPI_Allreduce`

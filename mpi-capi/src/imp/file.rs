@@ -90,12 +90,11 @@ pub fn file_get_info(_cx: CallContext, file: Arc<File>, used: Out<usize>) -> Out
     Ok(())
 }
 
-/// `MPI_File_set_info`: unknown hints are ignored.
+/// `MPI_File_set_info`: unknown hints are ignored. An invalid argument in one process makes the call fail in all
+/// processes, so it is passed on as an error.
 pub fn file_set_info(cx: CallContext, file: Arc<File>, info: usize) -> Outcome {
-    let hints = hints(info)?;
     drop(cx);
-    file.set_hints(&hints);
-    Ok(())
+    Ok(file.set_hints(hints(info))?)
 }
 
 /// `MPI_File_get_size`

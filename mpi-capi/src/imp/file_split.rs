@@ -8,6 +8,7 @@ use std::sync::Arc;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_io::{File, SplitKind, Typed};
 
+use super::file_collective::{data, room};
 use crate::call_context::CallContext;
 use crate::check::StatusOut;
 use crate::errors::Outcome;
@@ -20,9 +21,17 @@ fn end(cx: CallContext, file: &File, kind: SplitKind, buffer: *const c_void, sta
 }
 
 /// `MPI_File_read_all_begin`
-pub fn file_read_all_begin(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>) -> Outcome {
+pub fn file_read_all_begin(
+    cx: CallContext,
+    file: Arc<File>,
+    buffer: *mut c_void,
+    count: impl Into<i64>,
+    datatype: usize,
+) -> Outcome {
+    let room = room(&cx, buffer, count, datatype);
     drop(cx);
-    Ok(file.begin(SplitKind::ReadAll, data.buffer().address(), || file.read(data))?)
+    let address = room.as_ref().ok().and_then(|room| room.buffer().address());
+    Ok(file.begin(SplitKind::ReadAll, address, || file.read_all(room))?)
 }
 
 /// `MPI_File_read_all_end`
@@ -31,9 +40,18 @@ pub fn file_read_all_end(cx: CallContext, file: Arc<File>, buffer: *mut c_void, 
 }
 
 /// `MPI_File_read_at_all_begin`
-pub fn file_read_at_all_begin(cx: CallContext, file: Arc<File>, offset: i64, data: Typed<RecvBuf<'_>>) -> Outcome {
+pub fn file_read_at_all_begin(
+    cx: CallContext,
+    file: Arc<File>,
+    offset: i64,
+    buffer: *mut c_void,
+    count: impl Into<i64>,
+    datatype: usize,
+) -> Outcome {
+    let room = room(&cx, buffer, count, datatype);
     drop(cx);
-    Ok(file.begin(SplitKind::ReadAtAll, data.buffer().address(), || file.read_at(offset, data))?)
+    let address = room.as_ref().ok().and_then(|room| room.buffer().address());
+    Ok(file.begin(SplitKind::ReadAtAll, address, || file.read_at_all(offset, room))?)
 }
 
 /// `MPI_File_read_at_all_end`
@@ -42,9 +60,17 @@ pub fn file_read_at_all_end(cx: CallContext, file: Arc<File>, buffer: *mut c_voi
 }
 
 /// `MPI_File_write_all_begin`
-pub fn file_write_all_begin(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>) -> Outcome {
+pub fn file_write_all_begin(
+    cx: CallContext,
+    file: Arc<File>,
+    buffer: *const c_void,
+    count: impl Into<i64>,
+    datatype: usize,
+) -> Outcome {
+    let data = data(&cx, buffer, count, datatype);
     drop(cx);
-    Ok(file.begin(SplitKind::WriteAll, data.buffer().address(), || file.write(data))?)
+    let address = data.as_ref().ok().and_then(|data| data.buffer().address());
+    Ok(file.begin(SplitKind::WriteAll, address, || file.write_all(data))?)
 }
 
 /// `MPI_File_write_all_end`
@@ -53,9 +79,18 @@ pub fn file_write_all_end(cx: CallContext, file: Arc<File>, buffer: *const c_voi
 }
 
 /// `MPI_File_write_at_all_begin`
-pub fn file_write_at_all_begin(cx: CallContext, file: Arc<File>, offset: i64, data: Typed<SendBuf<'_>>) -> Outcome {
+pub fn file_write_at_all_begin(
+    cx: CallContext,
+    file: Arc<File>,
+    offset: i64,
+    buffer: *const c_void,
+    count: impl Into<i64>,
+    datatype: usize,
+) -> Outcome {
+    let data = data(&cx, buffer, count, datatype);
     drop(cx);
-    Ok(file.begin(SplitKind::WriteAtAll, data.buffer().address(), || file.write_at(offset, data))?)
+    let address = data.as_ref().ok().and_then(|data| data.buffer().address());
+    Ok(file.begin(SplitKind::WriteAtAll, address, || file.write_at_all(offset, data))?)
 }
 
 /// `MPI_File_write_at_all_end`

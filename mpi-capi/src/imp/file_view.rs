@@ -5,7 +5,7 @@
 use core::ffi::c_char;
 use std::sync::Arc;
 
-use mpi_core::abi;
+use mpi_core::{Info, abi};
 use mpi_errors::{Error, Result};
 use mpi_io::{File, Io, View, ViewType};
 
@@ -64,14 +64,10 @@ pub fn file_set_view(
     drop(cx);
     let view = types.and_then(|types| view(io, &file, displacement, types, representation));
     let (view, hints) = match (view, hints) {
-        (Ok(view), Ok(hints)) => (Ok(view), Some(hints)),
-        (Err(error), _) | (_, Err(error)) => (Err(error), None),
+        (Ok(view), Ok(hints)) => (Ok(view), hints),
+        (Err(error), _) | (_, Err(error)) => (Err(error), Info::new()),
     };
-    file.set_view(view)?;
-    if let Some(hints) = hints {
-        file.set_hints(&hints);
-    }
-    Ok(())
+    Ok(file.set_view(view, &hints)?)
 }
 
 /// `MPI_File_get_view`: for types that are not predefined the program gets duplicates, which it frees.

@@ -28,6 +28,7 @@ pub mod event_instance;
 pub mod event_source;
 pub mod file;
 pub mod file_access;
+pub mod file_collective;
 pub mod file_shared;
 pub mod file_split;
 pub mod file_start;

@@ -63,6 +63,49 @@ impl Collectives {
     }
 }
 
+impl Collectives {
+    /// A reduction to one process, of a predefined operation on so many bytes of elements without gaps, which fit into one
+    /// publication. The root combines the contributions from the last rank down, onto its own.
+    #[inline(always)]
+    pub(crate) fn shared_reduce(
+        &self,
+        comm: &Comm,
+        send: Option<&SendBuf<'_>>,
+        recv: Option<&mut RecvBuf<'_>>,
+        (reducer, count): (&Reducer<'_>, u64),
+        (bytes, root): (u64, u32),
+    ) -> Option<Result<()>> {
+        let mut turns = self.turns(comm, Heading::new(CollOp::Reduce, bytes))?;
+        let result = match (send, recv) {
+            (Some(send), None) => publish(&mut turns, send),
+            (send, Some(recv)) => {
+                if let Some(send) = send {
+                    recv.copy_from(send);
+                }
+                combine_at_root(&turns, (comm.size(), root), recv, reducer, (count, bytes))
+            }
+            (None, None) => Ok(()),
+        };
+        turns.end(false);
+        Some(result)
+    }
+}
+
+#[inline(always)]
+fn combine_at_root(
+    turns: &Turns<'_>,
+    (size, root): (u32, u32),
+    recv: &mut RecvBuf<'_>,
+    reducer: &Reducer<'_>,
+    (count, bytes): (u64, u64),
+) -> Result<()> {
+    let Some(value) = recv.native_mut() else { return Err(with_gaps()) };
+    for source in (0..size).rev().filter(|source| *source != root) {
+        reducer.apply(turns.bytes(source, 0, bytes)?, value, count);
+    }
+    Ok(())
+}
+
 /// Publishes data that fit into one publication.
 #[inline(always)]
 pub(crate) fn publish(turns: &mut Turns<'_>, data: &SendBuf<'_>) -> Result<()> {
@@ -106,6 +149,6 @@ fn combine_all(
 }
 
 #[cold]
-pub(crate) fn with_gaps() -> Error {
+fn with_gaps() -> Error {
     Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")
 }

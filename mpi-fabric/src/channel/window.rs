@@ -47,7 +47,7 @@ pub(super) struct Window {
     has_data: AtomicBool,
     streams: AtomicBool,
     looks: AtomicU64,
-    /// The last report of the process whose distance is measured that this one has read.
+    /// The number in the line by which the distance was measured last.
     seen: AtomicU64,
     distance: Mutex<Distance>,
 }
@@ -159,11 +159,7 @@ impl Window {
         for (rank, known) in self.known.iter().enumerate().filter(|(rank, _)| *rank != channel.rank) {
             if known.load(Relaxed) < at_least {
                 let word = channel.finished_word(rank);
-                let reported = protocol::reported(word);
-                if rank == measured(channel) {
-                    self.seen.store(reported, Relaxed);
-                }
-                known.store(known.load(Relaxed).max(reported), Relaxed);
+                known.store(known.load(Relaxed).max(protocol::reported(word)), Relaxed);
                 if known.load(Relaxed) < at_least {
                     return Err(Awaited { job: &channel.job, word: word.into(), at_least });
                 }
@@ -174,15 +170,15 @@ impl Window {
         Ok(())
     }
 
-    /// Measures in which time the line of a process's report arrives; whether that was possible: a report that this process
-    /// has read before may lie in its cache.
+    /// Measures in which time the line of a process arrives; whether that was possible: a line that has not changed since
+    /// may lie in the cache of this process.
     #[cold]
     fn measure(&self, channel: &Channel) -> bool {
-        let word = channel.finished_word(measured(channel));
+        let word = channel.looked_at((channel.rank + 1) % channel.parts.len());
         let before = mpi_t::now_ns();
-        let reported = protocol::reported(word);
+        let number = word.load(Relaxed);
         let took = mpi_t::now_ns().saturating_sub(before).saturating_sub(clock_ns());
-        if self.seen.swap(reported, Relaxed) == reported {
+        if self.seen.swap(number, Relaxed) == number {
             return false;
         }
         // A panic elsewhere leaves a whole value.
@@ -191,9 +187,4 @@ impl Window {
         self.streams.store(distance.is_far(), Relaxed);
         true
     }
-}
-
-/// The rank of the process whose distance is measured.
-fn measured(channel: &Channel) -> usize {
-    (channel.rank + 1) % channel.parts.len()
 }

@@ -470,7 +470,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_shared_chunk",
-                description: "Most bytes that a process publishes at once in a collective through shared memory; longer data go in parts. Where processes must share cores it is 64 KiB at least. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
+                description: "Most bytes that a process publishes at once in a collective through shared memory; longer data go in parts. Where processes must share cores it is 512 KiB at least, of MPI_Bcast 64 KiB. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
@@ -482,6 +482,22 @@ pub static CATALOG: Catalog = Catalog {
                 until_init: false,
             },
             initial: Initial::U64(65536),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_shared_alltoall_limit",
+                description: "Most bytes that a process sends in an MPI_Alltoall through shared memory where processes must share cores; more go as messages. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
+                unit: "bytes",
+                category: "coll",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(0, 18446744073709551615),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(1048576),
         },
         CvarRow {
             definition: CvarDef {
@@ -502,7 +518,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_check",
-                description: "Whether the processes of a collective call, of any form and on any communicator, first compare its operation, root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of their own, between neighbours too. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data; a blocking call must meet a blocking one. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise calls hang.",
+                description: "Whether the processes of a collective call, of any form and on any communicator, first compare its operation, root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of their own, between neighbours too. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise calls hang.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,

@@ -526,7 +526,7 @@ static const ferrum_parameter parameters_Comm_accept[] = {
     {"port_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"newcomm", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Comm_attach_buffer[] = {
@@ -555,7 +555,7 @@ static const ferrum_parameter parameters_Comm_connect[] = {
     {"port_name", "STRING", "const char *", FERRUM_ADDRESS, FERRUM_IN},
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},
     {"root", "RANK_ROOT", "int", FERRUM_INT, FERRUM_IN},
-    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"newcomm", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Comm_create[] = {

@@ -16,7 +16,7 @@ use crate::{Result, paths, process, tools};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines and their expected results. `$B` is the folder of `mpiexec`, `$P` that of the programs.
-const CASES: [(&str, &str, Expect); 56] = [
+const CASES: [(&str, &str, Expect); 57] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
@@ -194,6 +194,11 @@ const CASES: [(&str, &str, Expect); 56] = [
             "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[",
         ),
     ),
+    (
+        "checkpoint of a job with a killed rank",
+        "! timeout 20 $B/mpiexec -q -n 4 $P/checkpoint $P/saved die && $B/mpiexec -n 4 $P/checkpoint $P/saved check && rm $P/saved",
+        Expect::Prints("all that was synchronised is there"),
+    ),
     ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Prints("size 2")),
     ("whole lines", "$B/mpiexec -n 8 $P/lines", Expect::Lines),
     ("input goes to rank 0", "echo for rank 0 | $B/mpiexec -n 2 $P/input", Expect::Prints("got for rank 0")),
@@ -217,8 +222,20 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let folder = paths::scratch("launch");
     fs::create_dir_all(&folder)?;
     for name in [
-        "size", "lines", "input", "barriers", "appnum", "abort", "hungry", "info_env", "cvars", "refused", "traffic",
-        "named", "ends",
+        "size",
+        "lines",
+        "input",
+        "barriers",
+        "appnum",
+        "abort",
+        "hungry",
+        "info_env",
+        "cvars",
+        "refused",
+        "traffic",
+        "named",
+        "ends",
+        "checkpoint",
     ] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));

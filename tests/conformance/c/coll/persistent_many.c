@@ -1,5 +1,6 @@
-/* Many persistent reductions, broadcasts and exchanges of short and long data at once, of which each process starts all in
- * an order of its own, for several rounds; requests are freed and others made, so that what they hold is used again. */
+/* Many persistent reductions, broadcasts and exchanges of short and long data at once, of which each process starts all
+ * in an order of its own, for several rounds; requests are freed and others made, so that what they hold is used
+ * again. */
 #include "check.h"
 
 enum { REQUESTS = 60, ROUNDS = 6, GENERATIONS = 4 };

@@ -39,8 +39,9 @@ int main(int argc, char **argv)
     ok(MPI_Info_set(info, "host", "localhost"));
     ok(MPI_Info_set(info, "wdir", "/nonexistent"));
     refused(MPI_ERR_SPAWN, argv[0], 2, info, 2);
+    MPI_Info freed = info;
     ok(MPI_Info_free(&info));
-    refused(MPI_ERR_INFO, argv[0], 2, rank == 0 ? info : MPI_INFO_NULL, 0);
+    refused(MPI_ERR_INFO, argv[0], 2, rank == 0 ? freed : MPI_INFO_NULL, 0);
 
     /* Processes that end without MPI_Init. */
     refused(MPI_ERR_SPAWN, "true", 2, MPI_INFO_NULL, 2);

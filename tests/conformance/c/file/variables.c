@@ -59,6 +59,26 @@ int main(int argc, char **argv)
     /* The system calls took a part of the time that has passed. */
     check_equal(MPI_T_pvar_read(session, time, &seconds), MPI_SUCCESS);
     check(seconds > 0 && seconds <= MPI_Wtime() - begun);
+    /* Interleaved records go through shared windows, which one process writes in one call. */
+    enum { RECORDS = 4096 };
+    static int records[RECORDS];
+    MPI_T_pvar_handle calls = watch("file_system_calls", MPI_T_PVAR_CLASS_COUNTER, &two);
+    MPI_T_pvar_handle buffered = watch("file_collectively_buffered", MPI_T_PVAR_CLASS_COUNTER, &two);
+    MPI_T_pvar_handle through = watch("file_bytes_collectively_buffered", MPI_T_PVAR_CLASS_AGGREGATE, &two);
+    MPI_Datatype mine;
+    ok(MPI_Type_create_resized(MPI_INT, 0, size * sizeof(int), &mine));
+    ok(MPI_Type_commit(&mine));
+    ok(MPI_File_set_view(two, rank * sizeof(int), MPI_INT, mine, "native", MPI_INFO_NULL));
+    ok(MPI_File_write_all(two, records, RECORDS, MPI_INT, MPI_STATUS_IGNORE));
+    check_equal(value(calls), rank == 0);
+    check_equal(value(buffered), size > 1);
+    check_equal(value(through), size > 1 ? sizeof records : 0);
+    check_equal(value(other), sizeof records);
+    /* One process writes each of its records alone. */
+    ok(MPI_File_write_at(two, RECORDS, records, 100, MPI_INT, MPI_STATUS_IGNORE));
+    check_equal(value(calls), (rank == 0) + (size > 1 ? 100 : 1));
+    check_equal(value(buffered), size > 1);
+    ok(MPI_Type_free(&mine));
     ok(MPI_File_close(&one));
     check(MPI_T_pvar_read(session, written, &found) != MPI_SUCCESS);
     ok(MPI_File_close(&two));
