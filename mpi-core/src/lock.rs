@@ -287,6 +287,54 @@ mod tests {
         assert_eq!(*cell.get(&lock.lock()), 80_000);
     }
 
+    /// Makes a thread wait for the lock, and then calls `give_way` until the thread has had it.
+    fn gives_way(mut give_way: impl FnMut(&ProcessLock)) {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let (lock, had) = (ProcessLock::new(true), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let guard = lock.lock();
+            scope.spawn(|| {
+                let _guard = lock.lock();
+                had.store(true, Ordering::Relaxed);
+            });
+            while !lock.raw.is_awaited() && !lock.raw.sleeps() {
+                std::thread::yield_now();
+            }
+            drop(guard);
+            while !had.load(Ordering::Relaxed) {
+                give_way(&lock);
+            }
+        });
+    }
+
+    #[test]
+    fn a_thread_that_polls_lets_a_waiting_thread_take_the_lock() {
+        gives_way(|lock| lock.lock_soon().give_way());
+        gives_way(|lock| lock.lock().let_others_in());
+        // A thread that does not give way keeps the lock for a burst, not for ever.
+        gives_way(|lock| drop(lock.lock()));
+    }
+
+    #[test]
+    fn threads_that_look_closely_lose_no_increment() {
+        let lock = ProcessLock::new(true);
+        let cell = Guarded::new(&lock, 0u64);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (lock, cell) = (&lock, &cell);
+                scope.spawn(move || {
+                    for _ in 0..5_000 {
+                        let mut guard = if thread % 2 == 0 { lock.lock() } else { lock.lock_soon() };
+                        *cell.get_mut(&mut guard) += 1;
+                        guard.let_others_in();
+                        guard.give_way();
+                    }
+                });
+            }
+        });
+        assert_eq!(*cell.get(&lock.lock()), 20_000);
+    }
+
     #[test]
     fn four_threads_lose_no_increment_under_the_short_mutex() {
         static COUNT: ShortMutex<u64> = ShortMutex::new(0);

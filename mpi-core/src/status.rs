@@ -43,12 +43,14 @@ impl Status {
         }
     }
 
-    /// Sets the source, tag and length of a message; the rest stays as it is.
+    /// Sets the source, tag and length of a message that was received, so that the status is of no cancelled operation. The
+    /// error field stays as it is.
     #[inline]
     pub const fn set_message(&mut self, source: i32, tag: i32, bytes: u64) {
         self.source = source;
         self.tag = tag;
         self.set_bytes(bytes);
+        self.cancelled = 0;
     }
 
     /// Number of bytes received.
@@ -87,6 +89,9 @@ mod tests {
         assert_eq!(status.bytes(), 1 << 40 | 5);
         status.set_bytes(7);
         assert_eq!(status.bytes(), 7);
+        status.set_cancelled(true);
+        status.set_message(3, 9, 5);
         assert!(!status.cancelled());
+        assert_eq!(status, Status::new(3, 9, 5));
     }
 }

@@ -93,6 +93,12 @@ impl RawLock {
         self.queue.waiting.load(Ordering::Relaxed) != 0
     }
 
+    /// Whether a thread sleeps; may be out of date.
+    #[cfg(test)]
+    pub(super) fn sleeps(&self) -> bool {
+        self.queue.sleeping.load(Ordering::Relaxed) != 0
+    }
+
     /// Releases the lock; a thread that waits for it and runs takes it before this returns.
     #[inline]
     pub(super) fn give_way(&self) {
