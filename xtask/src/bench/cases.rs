@@ -97,7 +97,6 @@ pub fn all() -> Vec<Case> {
         case("one-sided", "one_sided", None, 2, Printed, "one-sided operations with locks, flushes, fences, groups"),
         case("file-patterns", "files", None, 2, Printed, "files: segmented, strided and random, shared and own ones"),
         case("file-checkpoint", "files", Some("checkpoint"), 2, Printed, "interleaved records through strided views"),
-        case("file-checkpoint-4", "files", Some("checkpoint"), 4, Printed, "the same with 4 ranks"),
         case("unexpected", "unexpected", None, 2, Printed, "receives in reverse order of arrival"),
         case("launch", "startend", None, 2, LaunchTime, "mpiexec -n 2 of a program that starts and ends"),
         case("launch-64", "startend", None, 64, LaunchTime, "the same with 64 ranks"),
