@@ -113,6 +113,7 @@ mod transfer_slots;
 mod wait_record;
 mod waiters;
 mod waiting;
+mod wildcards;
 mod wire;
 
 pub use buffered::{Attached, BufferOwner};

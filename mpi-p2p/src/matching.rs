@@ -5,35 +5,11 @@
 //! receive first uses that kind and kept up from then on.
 //! Invariant: among candidates the smallest stamp wins, on both sides; that is the standard's ordering rule.
 
-use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
-
 use crate::chains::{Chains, Key, Node};
 use crate::queue::{Found, Queue};
+use crate::wildcards::{ANY_BOTH, ANY_SOURCE, ANY_TAG, widened, wildcard_kind};
 
 pub(crate) use crate::posted_queue::Posted;
-
-pub(crate) const ANY_SOURCE: usize = 0;
-pub(crate) const ANY_TAG: usize = 1;
-pub(crate) const ANY_BOTH: usize = 2;
-
-#[inline]
-pub(crate) fn wildcard_kind(key: Key) -> Option<usize> {
-    match (key.source == MPI_ANY_SOURCE, key.tag == MPI_ANY_TAG) {
-        (false, false) => None,
-        (true, false) => Some(ANY_SOURCE),
-        (false, true) => Some(ANY_TAG),
-        (true, true) => Some(ANY_BOTH),
-    }
-}
-
-#[inline]
-pub(crate) fn widened(key: Key, kind: usize) -> Key {
-    match kind {
-        ANY_SOURCE => Key { source: MPI_ANY_SOURCE, tag: key.tag },
-        ANY_TAG => Key { source: key.source, tag: MPI_ANY_TAG },
-        _ => Key { source: MPI_ANY_SOURCE, tag: MPI_ANY_TAG },
-    }
-}
 
 /// Unexpected messages of one context, each stored in a slot until a receive takes it.
 #[derive(Debug)]

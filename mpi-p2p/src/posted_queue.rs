@@ -11,8 +11,8 @@
 use mpi_core::Handle;
 
 use crate::chains::{Chains, Key};
-use crate::matching::{ANY_BOTH, ANY_SOURCE, ANY_TAG, widened, wildcard_kind};
 use crate::queue::{EXACT, pattern};
+use crate::wildcards::{ANY_BOTH, ANY_SOURCE, ANY_TAG, widened, wildcard_kind};
 
 #[derive(Debug)]
 pub(crate) struct Posted {

@@ -20,7 +20,7 @@ use crate::launcher::LauncherError;
 use crate::manager::Manager;
 use crate::pmi::connection::{Connection, ConnectionError};
 use crate::pmi::spawn::{FINALIZED, answer, ended_job};
-use crate::spawn_request::{SpawnRequest, SpawnResult};
+use crate::spawn_request::{SpawnProgram, SpawnRequest, SpawnResult};
 use crate::time_limit;
 
 /// Option of `mpiexec` with which a process without a launcher starts it: the descriptor of a connection.
@@ -80,6 +80,12 @@ impl Spawner {
             return Err(LauncherError("a process that was forked from one of MPI cannot start processes".into()));
         }
         if let Some(manager) = manager {
+            // Other launchers end the job for a program that is not there.
+            if let Some(program) = request.programs.iter().find(|program| is_missing(program)) {
+                let reason = format!("program {:?} is not found", program.program);
+                let result = SpawnResult { started: vec![false; request.processes()], reason };
+                return Ok(SpawnedJob { result, place: Place::Unknown });
+            }
             return manager.spawn(request).map(|result| SpawnedJob { result, place: Place::Unknown });
         }
         let limit = time_limit::of_launcher(std::env::var_os(time_limit::LAUNCHER_TIMEOUT)).map_err(LauncherError)?;
@@ -130,6 +136,19 @@ impl Spawner {
             let _ = link.send(format!("{FINALIZED}\n").as_bytes(), Duration::from_secs(1));
         }
     }
+}
+
+/// Whether a program cannot be found on this host, as far as this process can decide that.
+fn is_missing(program: &SpawnProgram) -> bool {
+    if program.info.iter().any(|(key, _)| matches!(&**key, "wdir" | "path" | "host")) {
+        return false;
+    }
+    let name = Path::new(&program.program);
+    if name.components().count() > 1 {
+        return !name.is_file();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    !std::env::split_paths(&path).any(|directory| directory.join(name).is_file())
 }
 
 /// Sends a request and receives its answer; lines about jobs that have ended may come before it.

@@ -57,6 +57,18 @@ fn the_ring_comes_round_with_any_number_of_processes() {
 }
 
 #[test]
+fn a_job_spawns_workers_which_find_its_service() {
+    for processes in [1, 2] {
+        let ended = run(processes, "workers", &[]);
+        let out = text(&ended.stdout);
+        assert!(ended.status.success(), "{processes}: {}", text(&ended.stderr));
+        for (worker, square) in [(0, 100), (1, 121), (2, 144)] {
+            assert!(out.contains(&format!("worker {worker} answers {square}\n")), "{processes}: {out}");
+        }
+    }
+}
+
+#[test]
 fn persistent_and_partitioned_operations_are_started_again_and_again() {
     for processes in [1, 2, 4] {
         let ended = run(processes, "persistent", &[]);

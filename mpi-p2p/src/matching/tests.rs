@@ -1,5 +1,7 @@
 //! Matching against plain lists.
 
+use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+
 use super::*;
 use mpi_core::{Handle, Kind};
 

@@ -218,29 +218,25 @@ impl Library {
     }
 
     /// `PMIx_Spawn`: starts programs, with these variables beside those of the launcher. `None`: the library has no
-    /// such function.
+    /// such function. The call may keep, change and enlarge the lists that it gets, so they are memory of the C library
+    /// that is never freed; a process spawns a few times.
     pub(super) fn spawn(&self, programs: &[Program]) -> Option<Result<(), c_int>> {
         let spawn = self.spawn?;
-        let pointers = |texts: &[CString]| -> Vec<*const c_char> {
-            texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
-        };
-        let lists: Vec<_> =
-            programs.iter().map(|program| (pointers(&program.arguments), pointers(&program.environment))).collect();
-        let infos: Vec<Vec<Info>> =
-            programs.iter().map(|program| program.info.iter().map(Info::text).collect()).collect();
-        let app = |(i, program): (usize, &Program)| App {
-            command: program.arguments[0].as_ptr(),
-            arguments: lists[i].0.as_ptr(),
-            environment: lists[i].1.as_ptr(),
-            directory: program.directory.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+        let app = |program: &Program| App {
+            command: copied(&program.arguments[0]),
+            arguments: copied_list(&program.arguments),
+            environment: copied_list(&program.environment),
+            directory: program.directory.as_ref().map_or(ptr::null(), |text| copied(text)),
             processes: program.processes,
-            info: infos[i].as_ptr(),
-            info_count: infos[i].len(),
+            info: match &*program.info {
+                [] => ptr::null(),
+                info => Box::leak(info.iter().map(Info::text).collect::<Box<[_]>>()).as_ptr(),
+            },
+            info_count: program.info.len(),
         };
-        let apps: Vec<App> = programs.iter().enumerate().map(app).collect();
+        let apps = Box::leak(programs.iter().map(app).collect::<Box<[_]>>());
         let mut namespace = [0; 256];
-        // SAFETY: programs whose texts and lists are valid during the call, which copies them; a name of up to 256
-        // bytes is written.
+        // SAFETY: programs whose texts and lists live for ever; a name of up to 256 bytes is written.
         let status = unsafe { spawn(ptr::null(), 0, apps.as_ptr(), apps.len(), namespace.as_mut_ptr()) };
         Some(checked(status))
     }
@@ -272,10 +268,10 @@ impl Process {
 }
 
 impl Info {
-    /// A text, which has to live as long as the attribute.
+    /// A text.
     fn text((name, text): &(&'static str, CString)) -> Info {
         let mut data = Data { space: [0; 8] };
-        data.string = text.as_ptr();
+        data.string = copied(text);
         Info { key: Info::key(name.as_bytes()), flags: 0, value: Value { kind: STRING, data } }
     }
 
@@ -301,6 +297,24 @@ impl Info {
 
 fn checked(status: c_int) -> Result<(), c_int> {
     if status == SUCCESS { Ok(()) } else { Err(status) }
+}
+
+/// A copy of a text in memory of the C library.
+fn copied(text: &CStr) -> *const c_char {
+    // SAFETY: a C string. NULL, when there is no memory, is a missing text for the library.
+    unsafe { libc::strdup(text.as_ptr()) }
+}
+
+/// A list of copies that NULL ends, in memory of the C library; NULL if there is no memory.
+fn copied_list(texts: &[CString]) -> *const *const c_char {
+    // SAFETY: zeroed memory for one pointer more than there are texts; the others are written within it.
+    unsafe {
+        let list = libc::calloc(texts.len() + 1, size_of::<*const c_char>()).cast::<*const c_char>();
+        if !list.is_null() {
+            texts.iter().enumerate().for_each(|(i, text)| *list.add(i) = copied(text));
+        }
+        list
+    }
 }
 
 fn c_string(text: &str) -> CString {
