@@ -210,8 +210,6 @@ pub unsafe extern "C" fn PMPI_Comm_get_info(comm: usize, info_used: *mut usize) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_get_name(comm: usize, comm_name: *mut c_char, resultlen: *mut c_int) -> c_int {
     entry::running(functions::MPI_COMM_GET_NAME, Some(Object::comm(comm)), |cx| {
-        let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
         let comm_name = check::pointer("comm_name", comm_name)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
@@ -707,7 +705,6 @@ pub unsafe extern "C" fn PMPI_Type_get_attr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_get_name(datatype: usize, type_name: *mut c_char, resultlen: *mut c_int) -> c_int {
     entry::running(functions::MPI_TYPE_GET_NAME, None, |cx| {
-        let datatype = cx.datatype("datatype", datatype)?;
         let type_name = check::pointer("type_name", type_name)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
@@ -794,8 +791,6 @@ pub unsafe extern "C" fn PMPI_Win_get_attr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_get_name(win: usize, win_name: *mut c_char, resultlen: *mut c_int) -> c_int {
     entry::running(functions::MPI_WIN_GET_NAME, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
         let win_name = check::pointer("win_name", win_name)?;
         let resultlen = check::out("resultlen", resultlen)?;
 

@@ -88,9 +88,15 @@ pub fn comm_set_name(cx: CallContext, comm: CommView, name: &CStr) -> Outcome {
     Ok(())
 }
 
-/// `MPI_Comm_get_name`
-pub fn comm_get_name(cx: CallContext, comm: CommView, name: *mut c_char, length: Out<i32>) -> Outcome {
-    let text = cx.whole_comm(comm.handle)?.name();
+/// `MPI_Comm_get_name`: also of `MPI_COMM_NULL`.
+pub fn comm_get_name(mut cx: CallContext, comm: usize, name: *mut c_char, length: Out<i32>) -> Outcome {
+    let text = match comm {
+        abi::MPI_COMM_NULL => "MPI_COMM_NULL".into(),
+        _ => {
+            let handle = cx.comm("comm", comm)?.handle;
+            cx.whole_comm(handle)?.name()
+        }
+    };
     // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
     let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, &text) };
     length.set(stored as i32);

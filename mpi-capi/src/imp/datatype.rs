@@ -116,9 +116,15 @@ pub fn type_set_name(cx: CallContext, datatype: TypeRef, name: &CStr) -> Outcome
 }
 
 /// `MPI_Type_get_name`: a predefined type initially has its official name; other types initially have none.
-pub fn type_get_name(cx: CallContext, datatype: TypeRef, name: *mut c_char, length: Out<i32>) -> Outcome {
-    let given = cx.process.names_and_hints.get(&cx.guard).type_name(datatype.word());
-    let text = given.or_else(|| predefined(datatype.word()).map(|found| found.name())).unwrap_or_default();
+pub fn type_get_name(cx: CallContext, datatype: usize, name: *mut c_char, length: Out<i32>) -> Outcome {
+    let text = match datatype {
+        abi::MPI_DATATYPE_NULL => "MPI_DATATYPE_NULL",
+        _ => {
+            let word = cx.datatype("datatype", datatype)?.word();
+            let given = cx.process.names_and_hints.get(&cx.guard).type_name(word);
+            given.or_else(|| predefined(word).map(|found| found.name())).unwrap_or_default()
+        }
+    };
     // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
     let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, text) };
     length.set(stored as i32);

@@ -175,9 +175,13 @@ pub fn win_set_name(_cx: CallContext, win: WinRef, name: &CStr) -> Outcome {
 }
 
 /// `MPI_Win_get_name`
-pub fn win_get_name(_cx: CallContext, win: WinRef, name: *mut c_char, length: Out<i32>) -> Outcome {
+pub fn win_get_name(mut cx: CallContext, win: usize, name: *mut c_char, length: Out<i32>) -> Outcome {
+    let text = match win {
+        abi::MPI_WIN_NULL => "MPI_WIN_NULL".into(),
+        _ => cx.window("win", win)?.win.name(),
+    };
     // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
-    let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, &win.win.name()) };
+    let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, &text) };
     length.set(stored as i32);
     Ok(())
 }
