@@ -18,7 +18,7 @@ use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::FromRawFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -54,8 +54,7 @@ struct Found {
 impl PublishedNames {
     /// Publishes a service (`MPI_Publish_name`).
     /// # Errors
-    /// `MPI_ERR_SERVICE`: a process has published the name. `MPI_ERR_ARG` class errors are the caller's; a name or port
-    /// beyond 64 KiB is `MPI_ERR_SERVICE` as well. `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`: the system refuses.
+    /// `MPI_ERR_SERVICE`: a process has published the name, or a name or port is longer than 64 KiB. `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`: the system refuses.
     pub fn publish(&self, service: &[u8], port: &[u8]) -> Result<()> {
         if service.len() > LONGEST || port.len() > LONGEST {
             let most = LONGEST;
@@ -185,11 +184,12 @@ fn ends_name(rest: &str) -> bool {
 
 /// The record in a file, if it is one of this process and service.
 fn read(path: &Path, pid: u32, service: &[u8]) -> Option<Found> {
-    let file = File::open(path).ok()?;
+    // Without waiting: the descriptor may be another file by now.
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
     // SAFETY: no arguments.
     let user = unsafe { libc::geteuid() };
     let mut head = [0u8; HEAD_BYTES];
-    if file.metadata().ok()?.uid() != user {
+    if !file.metadata().is_ok_and(|facts| facts.is_file() && facts.uid() == user) {
         return None;
     }
     file.read_exact_at(&mut head, 0).ok()?;

@@ -22,7 +22,7 @@ const VERSION: u64 = 1;
 
 /// Connects the processes of `local` with a group whose root has the other end of the root's `stream`, which is
 /// significant there; an error in its place is one in all processes. Collective over both groups, and symmetric; waits,
-/// with no guard held. The deadline is for each answer of the other root.
+/// with no guard held. The deadline is for the whole handshake, in which processes of both groups may be late.
 /// # Errors
 /// As [`connect_jobs`]; `MPI_ERR_PROC_ABORTED` if the other root ends, `MPI_ERR_OTHER` if it is no process of this
 /// library, or does not answer in time.

@@ -169,7 +169,7 @@ impl Server {
             }
             let line = std::mem::take(&mut link.input);
             let act = if std::mem::take(&mut link.skipping) {
-                self.state.overlong()
+                self.state.overlong(rank)
             } else {
                 self.state.line(rank, line.strip_suffix(b"\n").unwrap_or(&line))
             };

@@ -68,7 +68,12 @@ impl Engine {
 
     /// As [`Endpoint::begin_bridge`].
     pub fn begin_bridge(&self, guard: &mut Guard<'_>, joined: JoinedBridge) -> PeerPins {
-        self.state.get_mut(guard).endpoint.begin_bridge(joined)
+        let state = self.state.get_mut(guard);
+        let pins = state.endpoint.begin_bridge(joined);
+        // A process that had left may be connected again, under its number.
+        let endpoint = &state.endpoint;
+        state.core.lost.retain(|number| !endpoint.alive(*number));
+        pins
     }
 
     /// As [`Endpoint::pin`].

@@ -10,6 +10,9 @@ pub const PARENT_PORT: &str = "PARENT_ROOT_PORT_NAME";
 /// Environment variable with that name, where the launcher passes it as one; without it no process started the job.
 pub const PARENT: &str = "FERRUM_PARENT";
 
+/// Most processes of a request: many times what fits on a host.
+pub const MOST_PROCESSES: u64 = 1 << 16;
+
 /// A request to start processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpawnRequest {

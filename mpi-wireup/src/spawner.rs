@@ -40,8 +40,10 @@ pub struct Spawner {
 struct Links {
     /// To our `mpiexec`, from the first request on.
     launcher: Option<Connection>,
-    /// To each `mpiexec` that this process started.
-    own: Vec<Connection>,
+    /// To each `mpiexec` that this process started; `None` when that has ended.
+    own: Vec<Option<Connection>>,
+    /// A request was not answered, so what comes next may be its answer.
+    unanswered: bool,
     /// Names of the jobs that have ended.
     ended: Vec<String>,
 }
@@ -91,36 +93,45 @@ impl Spawner {
         let limit = time_limit::of_launcher(std::env::var_os(time_limit::LAUNCHER_TIMEOUT)).map_err(LauncherError)?;
         let lines = request.to_lines(true).map_err(|bad| LauncherError(bad.to_string()))?;
         let mut links = self.links.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let Links { launcher: link, own, ended } = &mut *links;
+        let Links { launcher: link, own, ended, unanswered } = &mut *links;
         let Some(launcher) = self.launcher else {
+            own.iter_mut().for_each(close_ended);
             let mut connection = start_mpiexec()?;
             let (result, _) = exchange(&mut connection, &lines, request.processes(), limit, ended)?;
-            own.push(connection);
+            own.push(Some(connection));
             return Ok(SpawnedJob { result, place: Place::Own(own.len() - 1) });
         };
+        if *unanswered {
+            return Err(LauncherError("mpiexec has not answered an earlier request to start processes".into()));
+        }
         if link.is_none() {
             *link = Some(to_launcher(launcher)?);
         }
         let connection = link.as_mut().expect("it was just made");
+        *unanswered = true;
         let (result, name) = exchange(connection, &lines, request.processes(), limit, ended)?;
+        *unanswered = false;
         Ok(SpawnedJob { result, place: Place::Launcher(name) })
     }
 
     /// Whether all processes of a job have ended, as far as that is known. Does not wait.
     pub fn has_ended(&self, job: &SpawnedJob) -> bool {
         let mut links = self.links.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let Links { launcher, own, ended } = &mut *links;
+        let Links { launcher, own, ended, .. } = &mut *links;
         match &job.place {
             Place::Unknown => false,
             Place::Own(index) => {
-                let line = own[*index].line(Some(Duration::ZERO));
-                matches!(line, Err(ConnectionError::Closed | ConnectionError::System(_)))
+                close_ended(&mut own[*index]);
+                own[*index].is_none()
             }
             Place::Launcher(name) => {
                 while let Some(line) = launcher.as_mut().and_then(|link| link.line(Some(Duration::ZERO)).ok()) {
                     ended.extend(ended_job(&line));
                 }
-                ended.contains(name)
+                let found = ended.contains(name);
+                // Each end is asked for until it is found once.
+                ended.retain(|own| own != name);
+                found
             }
         }
     }
@@ -131,10 +142,18 @@ impl Spawner {
             return;
         }
         let mut links = self.links.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        for link in &mut links.own {
+        for link in links.own.iter_mut().flatten() {
             // One that has ended needs no report.
             let _ = link.send(format!("{FINALIZED}\n").as_bytes(), Duration::from_secs(1));
         }
+    }
+}
+
+/// Closes the connection to an `mpiexec` that has ended.
+fn close_ended(link: &mut Option<Connection>) {
+    let line = link.as_mut().map(|link| link.line(Some(Duration::ZERO)));
+    if matches!(line, Some(Err(ConnectionError::Closed | ConnectionError::System(_)))) {
+        *link = None;
     }
 }
 

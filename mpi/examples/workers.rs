@@ -23,8 +23,8 @@ fn work(world: &World, manager: &mpi::Intercomm<'_>) -> mpi::Result<()> {
     all.all_reduce(&[all.rank()], &mut last, mpi::Operation::Max)?;
     assert_eq!(last, [all.size() - 1]);
     // A service that the manager has published.
-    let port = world.look_up(&service(manager)?)?;
-    let server = world.reach(0, &port)?;
+    let port = world.lookup_name(&service(manager)?)?;
+    let server = world.connect_to(0, &port)?;
     server.process(0).send(&[world.rank()], 2)?;
     server.disconnect()
 }
@@ -57,7 +57,7 @@ fn manage(world: &World) -> mpi::Result<()> {
     if let Some(port) = &mut port {
         let name = format!("workers of {}", std::process::id());
         port.publish(&name)?;
-        assert_eq!(world.look_up(&name)?, port.name());
+        assert_eq!(world.lookup_name(&name)?, port.name());
         for worker in 0..WORKERS {
             workers.process(worker).send(name.as_bytes(), 3)?;
         }
@@ -73,7 +73,7 @@ fn manage(world: &World) -> mpi::Result<()> {
     // What cannot be started is an error in all processes, and the job continues.
     let missing = world.spawn(0, &[Program::new("/nonexistent/program")]);
     assert_eq!(missing.expect_err("there is no such program").kind(), ErrorClass::Spawn);
-    let unknown = world.look_up("no such service").expect_err("nobody has published it");
+    let unknown = world.lookup_name("no such service").expect_err("nobody has published it");
     assert_eq!(unknown.kind(), ErrorClass::Name);
     world.barrier()
 }

@@ -17,11 +17,11 @@ use crate::{Communicator, Error, Hints, Intercomm, Result, Single, ThreadUse, Wo
 const SPAWN: CallName = CallName::new("Communicator::spawn", functions::MPI_COMM_SPAWN_MULTIPLE);
 const PARENT: CallName = CallName::new("World::parent", functions::MPI_COMM_GET_PARENT);
 const ACCEPT: CallName = CallName::new("Communicator::accept", functions::MPI_COMM_ACCEPT);
-const REACH: CallName = CallName::new("Communicator::reach", functions::MPI_COMM_CONNECT);
+const CONNECT_TO: CallName = CallName::new("Communicator::connect_to", functions::MPI_COMM_CONNECT);
 const DISCONNECT: CallName = CallName::new("Intercomm::disconnect", functions::MPI_COMM_DISCONNECT);
 const OPEN: CallName = CallName::new("World::open_port", functions::MPI_OPEN_PORT);
 const PUBLISH: CallName = CallName::new("Port::publish", functions::MPI_PUBLISH_NAME);
-const LOOK_UP: CallName = CallName::new("World::look_up", functions::MPI_LOOKUP_NAME);
+const LOOK_UP: CallName = CallName::new("World::lookup_name", functions::MPI_LOOKUP_NAME);
 
 /// A program that [`Communicator::spawn`] starts, with its arguments.
 ///
@@ -87,7 +87,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
         })
     }
 
-    /// Waits at a port until another group [reaches](Communicator::reach) it, and makes an intercommunicator of both. All
+    /// Waits at a port until another group [connects](Communicator::connect_to) it, and makes an intercommunicator of both. All
     /// processes call it; `root` passes the port, the others `None`.
     ///
     /// Errors, in all processes: `MPI_ERR_PORT` when the root passes none; `MPI_ERR_ROOT`, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
@@ -106,8 +106,8 @@ impl<M: ThreadUse> Communicator<'_, M> {
     ///
     /// Errors, in all processes: `MPI_ERR_PORT` for a name without an open port; `MPI_ERR_ROOT`, `MPI_ERR_NO_MEM`,
     /// `MPI_ERR_OTHER`.
-    pub fn reach(&self, root: u32, port_name: &str) -> Result<Intercomm<'_, M>> {
-        self.call(REACH, |call| {
+    pub fn connect_to(&self, root: u32, port_name: &str) -> Result<Intercomm<'_, M>> {
+        self.call(CONNECT_TO, |call| {
             self.check_root(root)?;
             drop(call.enter(root as i32, 0, 0));
             let made = call.process.comm_connect(self.handle(), root, || Ok(port_name.to_owned()))?;
@@ -137,7 +137,7 @@ impl<M: ThreadUse> World<M> {
 
     /// The name of the port that a process of this user has [published](Port::publish) for a service on this host.
     /// Errors: `MPI_ERR_NAME` when no process has; `MPI_ERR_OTHER`.
-    pub fn look_up(&self, service: &str) -> Result<String> {
+    pub fn lookup_name(&self, service: &str) -> Result<String> {
         self.call(LOOK_UP, |_| {
             let name = mpi_dynamic::look_up(service.as_bytes())?;
             Ok(String::from_utf8_lossy(&name).into_owned())
@@ -171,12 +171,12 @@ pub struct Port<'w, M: ThreadUse = Single> {
 }
 
 impl<M: ThreadUse> Port<'_, M> {
-    /// Its name, by which other groups reach it.
+    /// Its name, by which other groups connect to it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Publishes the port as that of a service: processes of this user find it by [`World::look_up`]. Errors:
+    /// Publishes the port as that of a service: processes of this user find it by [`World::lookup_name`]. Errors:
     /// `MPI_ERR_SERVICE` when a process has published the service; `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn publish(&mut self, service: &str) -> Result<()> {
         Call::run(self.process, 0, PUBLISH, |call| {

@@ -21,10 +21,13 @@ pub fn publish_name(cx: CallContext, service: &CStr, info: usize, port: &CStr) -
     Ok(())
 }
 
-/// `MPI_Unpublish_name`. The name of the port has no effect, because this process knows it.
+/// `MPI_Unpublish_name`. The name of the port has no effect: the record of the service holds it.
 pub fn unpublish_name(cx: CallContext, service: &CStr, info: usize, _port: &CStr) -> Outcome {
     hints(info)?;
-    cx.process.published.unpublish(service.to_bytes())?;
+    let process = cx.process;
+    // Another thread may be publishing, so the lock is released first.
+    drop(cx);
+    process.published.unpublish(service.to_bytes())?;
     Ok(())
 }
 

@@ -16,12 +16,12 @@ use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_WORLD, MPI_ERR_SPAWN};
 use mpi_dynamic::Port;
 use mpi_errors::{Error, Result};
 use mpi_wireup::SpawnedJob;
-use mpi_wireup::spawn_request::{PARENT_PORT, SpawnProgram, SpawnRequest};
+use mpi_wireup::spawn_request::{MOST_PROCESSES, PARENT_PORT, SpawnProgram, SpawnRequest};
 
 use crate::record::process::Process;
 
 const TAG: i32 = 0x7030;
-/// How long the processes of a spawned job wait for those that started them, which wait for them.
+/// How long the root of a spawned job tries to reach the port of those that started it, which wait there.
 const PARENT_LIMIT: Duration = Duration::from_secs(60);
 /// Name of the communicator with the processes that started this job (MPI-5.0, 7.8).
 const PARENT_NAME: &str = "MPI_COMM_PARENT";
@@ -87,6 +87,10 @@ impl Process {
     /// Starts the processes of a job, which connect to the port.
     fn start_job(&self, programs: Vec<SpawnProgram>, started: &mut Vec<bool>) -> Result<(Port, SpawnedJob)> {
         let failed = |sentence: String| Error::new(MPI_ERR_SPAWN, sentence);
+        let number: u64 = programs.iter().map(|program| u64::from(program.processes)).sum();
+        if number > MOST_PROCESSES {
+            return Err(failed(format!("{number} processes are requested; {MOST_PROCESSES} are the most")));
+        }
         let port = Port::open()?;
         let values = vec![(PARENT_PORT.to_owned(), port.name().to_owned())];
         let request = SpawnRequest { programs, values };
@@ -104,7 +108,8 @@ impl Process {
         let Some(port) = &self.parent_port else { return Ok(()) };
         let limit = Some(Instant::now() + PARENT_LIMIT);
         let world = Handle(MPI_COMM_WORLD);
-        let parent = self.connect_over(world, 0, || mpi_dynamic::dial(&self.engine, port, limit), limit)?;
+        // Processes of both jobs may be late, so only reaching the port has a limit.
+        let parent = self.connect_over(world, 0, || mpi_dynamic::dial(&self.engine, port, limit), None)?;
         if let Some(comm) = self.comm(&self.engine.lock(), parent) {
             comm.set_name(PARENT_NAME);
         }

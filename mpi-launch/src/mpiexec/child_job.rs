@@ -62,10 +62,9 @@ pub(super) enum FromParent {
 }
 
 impl Parent {
-    /// The connection to the parent `mpiexec`.
-    pub(super) fn launcher(link: UnixStream, name: String) -> io::Result<Parent> {
-        link.set_nonblocking(true)?;
-        Ok(Parent {
+    /// The connection to the parent `mpiexec`, whose reads do not wait.
+    pub(super) fn launcher(link: UnixStream, name: String) -> Parent {
+        Parent {
             link,
             name,
             is_process: false,
@@ -75,7 +74,7 @@ impl Parent {
             finalized: false,
             closed: false,
             answered: false,
-        })
+        }
     }
 
     /// Sends the answer: all processes of the plan were started.
@@ -187,7 +186,10 @@ pub(super) fn serve(descriptor: &OsStr) -> i32 {
         Ok(os::Fork::Parent(_)) => return 0,
         Err(error) => return reporter.refuse(TROUBLE, &format!("cannot start a process: {error}")),
     }
-    let Ok(mut parent) = Parent::launcher(link, "1".into()) else { return TROUBLE };
+    if link.set_nonblocking(true).is_err() {
+        return TROUBLE;
+    }
+    let mut parent = Parent::launcher(link, "1".into());
     parent.is_process = true;
     match receive(&parent.link) {
         Ok(Collected { request: Ok(request), .. }) => run(parent, request, &Options::default()),

@@ -26,7 +26,6 @@ struct SpawnedJob {
     name: String,
     /// The `mpiexec` of the job.
     pid: i32,
-    living: bool,
     /// The rank that requested it.
     rank: u32,
     /// Whether that rank is a process of this library.
@@ -40,7 +39,7 @@ struct SpawnedJob {
     refused: bool,
 }
 
-/// All spawned jobs of this `mpiexec`.
+/// The spawned jobs of this `mpiexec` that have not ended.
 pub(super) struct SpawnedJobs {
     jobs: Vec<SpawnedJob>,
     /// Before the number of each: empty, or the name of the own job and a dot.
@@ -82,19 +81,19 @@ impl SpawnedJobs {
     pub(super) fn fork(&mut self, rank: u32, ours: bool, inherited: &Inherited) -> io::Result<Option<Parent>> {
         let (own, child) = UnixStream::pair()?;
         own.set_nonblocking(true)?;
+        child.set_nonblocking(true)?;
         let name = format!("{}{}", self.prefix, self.started + 1);
         match os::fork_job(child.as_fd(), inherited)? {
             Fork::Child => {
                 // Closed with all other descriptors of the old process.
                 std::mem::forget(own);
-                Ok(Some(Parent::launcher(child, name)?))
+                Ok(Some(Parent::launcher(child, name)))
             }
             Fork::Parent(pid) => {
                 self.started += 1;
                 self.jobs.push(SpawnedJob {
                     name,
                     pid,
-                    living: true,
                     rank,
                     ours,
                     link: own,
@@ -109,13 +108,13 @@ impl SpawnedJobs {
 
     /// Number of jobs that have not ended.
     pub(super) fn living(&self) -> u32 {
-        self.jobs.iter().filter(|job| job.living).count() as u32
+        self.jobs.len() as u32
     }
 
     /// Adds the descriptors to wait for to `entries`; returns their number.
     pub(super) fn interests(&self, entries: &mut Vec<libc::pollfd>) -> usize {
         let before = entries.len();
-        for job in self.jobs.iter().filter(|job| job.living && !job.answered) {
+        for job in self.jobs.iter().filter(|job| !job.answered) {
             entries.push(os::poll_entry(job.link.as_fd(), libc::POLLIN));
         }
         entries.len() - before
@@ -125,24 +124,20 @@ impl SpawnedJobs {
     pub(super) fn serve(&mut self, entries: &[libc::pollfd]) -> Vec<Line> {
         let ready =
             |job: &SpawnedJob| entries.iter().any(|entry| entry.fd == job.link.as_raw_fd() && entry.revents != 0);
-        self.jobs
-            .iter_mut()
-            .filter(|job| job.living && !job.answered && ready(job))
-            .filter_map(SpawnedJob::read)
-            .collect()
+        self.jobs.iter_mut().filter(|job| !job.answered && ready(job)).filter_map(SpawnedJob::read).collect()
     }
 
     /// Records the end of a child; `None` if it is none of these.
     pub(super) fn ended(&mut self, pid: i32, how: Ended) -> (Option<Line>, Option<EndedJob>) {
-        let Some(job) = self.jobs.iter_mut().find(|job| job.living && job.pid == pid) else { return (None, None) };
+        let Some(place) = self.jobs.iter().position(|job| job.pid == pid) else { return (None, None) };
+        let mut job = self.jobs.swap_remove(place);
         let line = if job.answered { None } else { job.read() };
-        job.living = false;
         let code = match how {
             Ended::Exited(code) => code,
             Ended::Killed(signal) => 128 + signal,
         };
-        let (name, rank, ours) = (job.name.clone(), job.rank, job.ours);
-        let ended = EndedJob { name, rank, code, refused: job.refused, ours, lost_answer: !job.answered };
+        let SpawnedJob { name, rank, ours, refused, answered, .. } = job;
+        let ended = EndedJob { name, rank, code, refused, ours, lost_answer: !answered };
         (line, Some(ended))
     }
 
@@ -158,7 +153,7 @@ impl SpawnedJobs {
     }
 
     fn send_all(&mut self, line: &str) {
-        for job in self.jobs.iter_mut().filter(|job| job.living) {
+        for job in &mut self.jobs {
             // A child that has just ended is collected next; one line always has room.
             let _ = job.link.write_all(format!("{line}\n").as_bytes());
         }
@@ -166,7 +161,7 @@ impl SpawnedJobs {
 
     /// Forwards a signal to all jobs.
     pub(super) fn signal_all(&self, signal: i32) {
-        for job in self.jobs.iter().filter(|job| job.living) {
+        for job in &self.jobs {
             os::signal_process(job.pid, signal);
         }
     }
@@ -186,7 +181,7 @@ impl SpawnedJobs {
 
     /// Whether a process is one of the children.
     pub(super) fn has(&self, pid: i32) -> bool {
-        self.jobs.iter().any(|job| job.living && job.pid == pid)
+        self.jobs.iter().any(|job| job.pid == pid)
     }
 }
 

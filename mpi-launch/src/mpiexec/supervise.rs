@@ -174,6 +174,7 @@ impl Supervisor<'_> {
             let answered = served + self.spawned.interests(&mut entries);
             let parent = self.parent.as_ref().and_then(|parent| parent.fd());
             entries.extend(parent.map(|fd| os::poll_entry(fd, libc::POLLIN)));
+            let streamed = entries.len();
             self.streams.interests(&mut entries);
             os::poll(&mut entries, self.time_left())?;
             if entries[0].revents != 0 {
@@ -191,7 +192,7 @@ impl Supervisor<'_> {
             for (rank, request) in self.pmi.take_spawns() {
                 self.spawn(rank, request);
             }
-            self.streams.serve(&entries[answered..]);
+            self.streams.serve(&entries[streamed..]);
         }
     }
 

@@ -134,8 +134,14 @@ impl PmiState {
         if self.rank_states[rank as usize].spawn.in_block() { LONGEST_SPAWN_LINE } else { LONGEST_LINE }
     }
 
-    /// The answer to a line that is longer than any can be.
-    pub fn overlong(&self) -> Act {
+    /// The action for a line that is longer than any can be.
+    pub fn overlong(&mut self, rank: u32) -> Act {
+        let spawn = &mut self.rank_states[rank as usize].spawn;
+        if spawn.in_block() {
+            // The request is answered at its end.
+            spawn.overlong();
+            return Act::Nothing;
+        }
         refusal("error", "the_line_is_too_long")
     }
 

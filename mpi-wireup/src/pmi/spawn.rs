@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use super::wire::Message;
-use crate::spawn_request::{SpawnProgram, SpawnRequest, SpawnResult};
+use crate::spawn_request::{MOST_PROCESSES, SpawnProgram, SpawnRequest, SpawnResult};
 
 /// First line of each program's block.
 pub const BEGIN: &str = "mcmd=spawn";
@@ -24,6 +24,8 @@ const ESCAPED: &str = "escaped=1";
 
 /// Longest line of a block, in bytes: that of the longest argument that the kernel accepts, escaped.
 pub const LONGEST_LINE: usize = 3 * (128 << 10) + 64;
+/// Longest reason in an answer, in characters, so that the answer is no longer than a line may be.
+const LONGEST_REASON: usize = 1000;
 /// Most bytes of all lines of a request.
 const MOST_BYTES: usize = 16 << 20;
 /// Most programs, and most arguments or keys of a program.
@@ -139,10 +141,15 @@ impl Collector {
         Some(Collected { request: whole.bad.map_or(Ok(whole.request), Err), ours: whole.escaped })
     }
 
+    /// Records that a line of the current block was too long to be read.
+    pub fn overlong(&mut self) {
+        self.bad.get_or_insert(BadRequest::TooLong);
+    }
+
     fn add(&mut self, line: &[u8]) {
         self.bytes = self.bytes.saturating_add(line.len());
         let Some(block) = &mut self.block else { return };
-        if self.bytes > MOST_BYTES || block.len() > 4 * MOST_ITEMS {
+        if self.bad.is_none() && (self.bytes > MOST_BYTES || block.len() > 4 * MOST_ITEMS) {
             // The keys that end the request are still read.
             self.bad = Some(BadRequest::TooLong);
             block.retain(|(key, _)| is_counter(key));
@@ -153,8 +160,12 @@ impl Collector {
         }
         let at = line.iter().position(|byte| *byte == b'=').unwrap_or(line.len());
         let key = String::from_utf8_lossy(&line[..at]).into_owned();
-        if self.bad.is_some() && !is_counter(&key) {
-            return;
+        if self.bad.is_some() {
+            // Of the keys that end the request the last ones count.
+            block.retain(|(own, _)| *own != key);
+            if !is_counter(&key) || line.len() > 40 {
+                return;
+            }
         }
         let value = line.get(at + 1..).unwrap_or_default();
         let value = if self.escaped { unescape(value) } else { Some(value.to_vec()) };
@@ -184,6 +195,10 @@ impl Collector {
             value.ok_or(BadRequest::Bad(key))
         };
         let processes = number("nprocs").filter(|n| *n > 0).ok_or_else(|| bad("nprocs"))?;
+        let before: u64 = self.request.programs.iter().map(|program| u64::from(program.processes)).sum();
+        if before + u64::from(processes) > MOST_PROCESSES {
+            return Err(bad("nprocs"));
+        }
         let program = get("execname").filter(|name| !name.is_empty()).ok_or_else(|| bad("execname"))?;
         let argument = |i| {
             let key = format!("arg{i}");
@@ -225,12 +240,15 @@ impl SpawnResult {
     pub fn to_line(&self, number: &str) -> String {
         let code = if self.reason.is_empty() { 0 } else { -1 };
         let codes: Vec<&str> = self.started.iter().map(|started| if *started { "0" } else { "1" }).collect();
+        // If all or none were started, the result has that already.
+        let codes = if self.started.contains(&true) && self.started.contains(&false) { codes } else { Vec::new() };
         let mut line = format!("cmd=spawn_result rc={code} jobid={number} nerrs={}", self.started.len());
         if !codes.is_empty() {
             let _ = write!(line, " errcodes={}", codes.join(","));
         }
         if !self.reason.is_empty() {
-            let _ = write!(line, " msg={}", escape(OsStr::new(&self.reason)));
+            let cut: String = self.reason.chars().take(LONGEST_REASON).collect();
+            let _ = write!(line, " msg={}", escape(OsStr::new(&cut)));
         }
         line.push('\n');
         line
