@@ -6,7 +6,7 @@ mod common;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Done, Job, example, mpiexec};
+use common::{Done, Job, example, mpiexec, rank_program};
 
 /// Runs `mpiexec` with options and the words of the example program `spawn`.
 fn spawn(options: &[&str], words: &[&str]) -> Done {
@@ -72,14 +72,24 @@ fn arguments_of_any_length_arrive() {
 
 #[test]
 fn the_failure_of_a_spawned_job_ends_the_other_job() {
-    let done = spawn(&[], &["2", "sh", "-c", "test $FERRUM_RANK = 0 && exit 7; sleep 1000"]);
+    // Rank 1 fails when both have begun to use MPI.
+    let both = "if test $FERRUM_RANK = 1; then sleep 0.5; exec \"$0\" abort; fi; exec \"$0\" wait";
+    let done = spawn(&[], &["2", "sh", "-c", both, &rank_program()]);
     let sentences = [
-        "mpiexec: spawned job 1: rank 0 of 2 (sh)",
-        "exited with code 7; the other ranks were ended",
-        "mpiexec: a job that rank 0 spawned failed with exit code 7; the ranks of this one were ended",
+        "mpiexec: spawned job 1: rank 1 of 2 (sh)",
+        "called MPI_Abort with code 42; the other ranks were ended",
+        "mpiexec: a job that rank 0 spawned failed with exit code 42; the ranks of this one were ended",
     ];
     assert!(sentences.iter().all(|sentence| done.stderr.contains(sentence)), "{}", done.stderr);
-    assert_eq!(done.code, Some(7));
+    assert_eq!(done.code, Some(42));
+}
+
+#[test]
+fn a_job_that_fails_before_its_ranks_connect_is_an_error_of_the_spawn_only() {
+    let done = spawn(&[], &["then=wait", "2", "sh", "-c", "test $FERRUM_RANK = 0 && exit 7; sleep 1000"]);
+    assert_eq!(done.stdout, "started [1, 1] \nended\n");
+    assert!(done.stderr.contains("mpiexec: spawned job 1: rank 0 of 2 (sh)"), "{}", done.stderr);
+    assert_eq!(done.code, Some(0));
 }
 
 #[test]
@@ -112,10 +122,10 @@ fn spawned_jobs_spawn_jobs() {
 
 #[test]
 fn a_failure_deep_in_the_tree_ends_all() {
-    let program = example("spawn");
-    let done = spawn(&[], &["1", &program, "1", &program, "1", "sh", "-c", "exit 3"]);
-    assert!(done.stderr.contains("mpiexec: spawned job 1.1.1: rank 0 of 1 (sh)"), "{}", done.stderr);
-    assert_eq!(done.code, Some(3));
+    let (program, rank) = (example("spawn"), rank_program());
+    let abort = "if test $FERRUM_RANK = 1; then sleep 0.5; exec \"$0\" abort; fi; exec \"$0\" wait";
+    let done = spawn(&[], &["1", &program, "1", &program, "2", "sh", "-c", abort, &rank]);
+    assert!(done.stderr.contains("mpiexec: spawned job 1.1.1: rank 1 of 2 (sh)"), "{}", done.stderr);
 }
 
 #[test]
@@ -164,9 +174,8 @@ fn files_of_spawned_jobs_have_their_names() {
 
 #[test]
 fn reports_in_json_name_the_spawned_job() {
-    let done = spawn(&["--error-format", "json"], &["1", "sh", "-c", "exit 4"]);
-    assert!(done.stderr.lines().next().unwrap().ends_with(",\"job\":\"1\"}"), "{}", done.stderr);
-    assert!(done.stderr.contains("\"kind\":\"spawned\""), "{}", done.stderr);
+    let done = spawn(&["--error-format", "json"], &["2", &rank_program(), "crash"]);
+    assert!(done.stderr.lines().any(|line| line.ends_with(",\"job\":\"1\"}")), "{}", done.stderr);
 }
 
 /// Runs the example program without a launcher.

@@ -28,6 +28,9 @@ pub(super) const END: &str = "end";
 /// Line of the parent: the job reports what its ranks are doing.
 pub(super) const REPORT: &str = "report";
 
+/// Line to the parent: the job has failed before its ranks could connect with those that spawned it.
+pub(super) const UNCONNECTED: &str = "unconnected";
+
 /// Time limit for a request to come in full.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 
@@ -91,6 +94,12 @@ impl Parent {
     pub(super) fn report_refused(&mut self, why: &dyn std::fmt::Display) {
         let all = self.requested.iter().map(|number| *number as usize).sum();
         self.answer(&SpawnResult { started: vec![false; all], reason: why.to_string() });
+    }
+
+    /// Reports that the job has failed before its ranks could connect: that is an error of the spawn only.
+    pub(super) fn report_unconnected(&mut self) {
+        // A parent that has ended needs no report; one line always has room.
+        let _ = self.link.write_all(format!("{UNCONNECTED}\n").as_bytes());
     }
 
     fn answer(&mut self, result: &SpawnResult) {

@@ -62,6 +62,14 @@ impl Ending {
         }
     }
 
+    /// Records the failure of a spawned job. It replaces the first failure if that is its consequence.
+    pub(super) fn fail_as_cause(&mut self, failure: Failure, running: u32, now: Instant) {
+        if self.failure.is_some_and(|first| first.follows(&failure)) {
+            self.failure = Some(failure);
+        }
+        self.fail(failure, running, now);
+    }
+
     /// Records that a rank left without MPI_Finalize.
     pub(super) fn leave(&mut self, rank: u32, now: Instant) {
         self.left.get_or_insert((rank, now, 0)).2 += 1;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use mpi_core::abi::MPI_ERR_PROC_ABORTED;
 use mpi_core::functions;
 use mpi_fabric::recorder::{Call, REFUSED};
 use mpi_fabric::{AbortCause, Job, host};
@@ -61,6 +62,12 @@ impl Failure {
             Failure::Spawned { code, .. } => code,
             Failure::ParentEnded | Failure::ParentLost => ENDED_WITH_PARENT,
         }
+    }
+
+    /// Whether it is the consequence of another failure: a fatal error of a rank that waited for a process of a spawned job.
+    pub(super) fn follows(&self, cause: &Failure) -> bool {
+        let lost = matches!(self, Failure::Aborted { code: MPI_ERR_PROC_ABORTED, cause: AbortCause::Error, .. });
+        lost && matches!(cause, Failure::Spawned { code, .. } if *code != ENDED_WITH_PARENT)
     }
 
     /// Whether it is reported; another `mpiexec` reports what ended this job otherwise.

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use mpi_wireup::pmi::spawn::LONGEST_LINE;
 
-use super::child_job::{END, Parent, REPORT};
+use super::child_job::{END, Parent, REPORT, UNCONNECTED};
 use super::os::{self, Ended, Fork, Inherited};
 
 /// Time for a child to end its own processes before it is killed.
@@ -62,8 +62,8 @@ pub(super) struct EndedJob {
     pub(super) rank: u32,
     /// The exit code of its `mpiexec`.
     pub(super) code: i32,
-    /// Whether the job was never started.
-    pub(super) refused: bool,
+    /// Whether the job was never started, or failed before its ranks could connect with others.
+    pub(super) unconnected: bool,
     /// Whether the rank is a process of this library, which can be informed.
     pub(super) ours: bool,
     /// The answer, if the child ended without one.
@@ -132,12 +132,15 @@ impl SpawnedJobs {
         let Some(place) = self.jobs.iter().position(|job| job.pid == pid) else { return (None, None) };
         let mut job = self.jobs.swap_remove(place);
         let line = if job.answered { None } else { job.read() };
+        job.receive();
         let code = match how {
             Ended::Exited(code) => code,
             Ended::Killed(signal) => 128 + signal,
         };
-        let SpawnedJob { name, rank, ours, refused, answered, .. } = job;
-        let ended = EndedJob { name, rank, code, refused, ours, lost_answer: !answered };
+        let last = String::from_utf8_lossy(&job.input);
+        let unconnected = job.refused || last.lines().any(|line| line == UNCONNECTED);
+        let SpawnedJob { name, rank, ours, answered, .. } = job;
+        let ended = EndedJob { name, rank, code, unconnected, ours, lost_answer: !answered };
         (line, Some(ended))
     }
 
@@ -186,20 +189,22 @@ impl SpawnedJobs {
 }
 
 impl SpawnedJob {
-    /// Reads the answer, if it has come in full.
-    fn read(&mut self) -> Option<Line> {
+    /// Reads what has come.
+    fn receive(&mut self) {
         let mut buffer = [0u8; 4096];
-        loop {
+        while self.input.len() <= LONGEST_LINE {
             match self.link.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(n) => self.input.extend_from_slice(&buffer[..n]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => break,
             }
-            if self.input.len() > LONGEST_LINE {
-                break;
-            }
         }
+    }
+
+    /// Reads the answer, if it has come in full.
+    fn read(&mut self) -> Option<Line> {
+        self.receive();
         let end = self.input.iter().position(|byte| *byte == b'\n')?;
         let text = String::from_utf8_lossy(&self.input[..=end]).into_owned();
         (self.answered, self.refused) = (true, !text.contains(" rc=0 "));

@@ -255,6 +255,12 @@ impl Supervisor<'_> {
             }
             _ => Failure::Ended { rank, how, memory: false },
         };
+        if let Some(parent) = &mut self.parent
+            && self.ending.failure().is_none()
+            && (0..self.job.ranks()).any(|rank| self.job.life(rank) < Life::Initialised)
+        {
+            parent.report_unconnected();
+        }
         self.ending.fail(failure, self.living, now);
     }
 
@@ -302,12 +308,12 @@ impl Supervisor<'_> {
             self.pmi.send(ended.rank, &ended_line(&ended.name));
         }
         let EndedJob { rank, code, .. } = ended;
-        if code != 0 && !ended.refused {
+        if code != 0 && !ended.unconnected {
             let failure = match self.forwarded {
                 Some(signal) if code == 128 + signal => Failure::Signalled { signal },
                 _ => Failure::Spawned { rank, code },
             };
-            self.ending.fail(failure, self.living, Instant::now());
+            self.ending.fail_as_cause(failure, self.living, Instant::now());
         }
     }
 

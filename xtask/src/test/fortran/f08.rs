@@ -178,6 +178,8 @@ fn declaration(spec: &Spec, index: usize, value: &Value<'_>) -> String {
         Form::Status if spec.kind(value.parameter).c == "MPI_Fint" => format!("INTEGER :: a{index}(MPI_STATUS_SIZE)"),
         Form::Text if value.comes_out() => format!("CHARACTER(LEN={ROOM}) :: a{index}"),
         Form::Text => format!("CHARACTER(LEN={CHARACTERS}) :: a{index}"),
+        Form::Texts => format!("CHARACTER(LEN={CHARACTERS}) :: a{index}({ELEMENTS})"),
+        Form::TextLists => format!("CHARACTER(LEN={CHARACTERS}) :: a{index}({ELEMENTS},{ELEMENTS})"),
         form => format!("{} :: a{index}{bounds}", f08::declared::type_of(spec, value.parameter, form)),
     };
     format!("    {declared}\n")
@@ -195,6 +197,10 @@ fn setting(spec: &Spec, index: usize, value: &Value<'_>) -> String {
         Form::Handle => format!("a{index}%MPI_VAL = -7"),
         Form::Text if value.goes_in() => format!("a{index} = '{}'", value.text().0),
         Form::Text => format!("a{index} = 'unset'"),
+        Form::Texts => format!("a{index} = ['one  ', ' two ', '     ']"),
+        Form::TextLists => {
+            format!("a{index} = ' '\n    a{index}(:, 1) = ['a', 'b', 'c']\n    a{index}(2:3, 2) = ['of b', 'of c']")
+        }
         Form::Status if spec.kind(value.parameter).c == "MPI_Fint" => format!("a{index} = {number}"),
         Form::Status => format!("a{index} = MPI_Status({number}, {number}, {number}, {number})"),
         _ if value.is_array() && value.goes_in() && value.elements() == 9 => {

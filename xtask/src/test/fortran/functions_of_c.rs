@@ -133,11 +133,12 @@ fn check(spec: &Spec, index: usize, value: &Value<'_>, function: &str) -> String
             // A list of known length has its blank text, too.
             let counted = value.parameter.value("texts").is_some();
             let last = if counted { format!("!*{name}[2]") } else { format!("!{name}[2]") };
-            format!("!strcmp({name}[0], \"one\") && !strcmp({name}[1], \" two\") && {last}")
+            format!("{}!strcmp({name}[0], \"one\") && !strcmp({name}[1], \" two\") && {last}", at_root(name, value))
         }
         Form::TextLists => format!(
-            "!strcmp({name}[0][0], \"a\") && !{name}[0][1] && !strcmp({name}[1][0], \"b\") && \
-             !strcmp({name}[2][1], \"of c\") && !{name}[2][2]"
+            "{}!strcmp({name}[0][0], \"a\") && !{name}[0][1] && !strcmp({name}[1][0], \"b\") && \
+             !strcmp({name}[2][1], \"of c\") && !{name}[2][2]",
+            at_root(name, value)
         ),
         Form::Handle if value.is_array() => {
             let handle = handles(c).0;
@@ -205,4 +206,10 @@ fn result(spec: &Spec, value: &Value<'_>) -> String {
         }
         _ => format!("    *{name} = {number};\n"),
     }
+}
+
+/// The beginning of a condition of lists that are converted at the root only: the functions of this program do not make
+/// every process the root.
+fn at_root(name: &str, value: &Value<'_>) -> String {
+    if value.parameter.has("root") { format!("!{name} || ") } else { String::new() }
 }
