@@ -235,6 +235,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         "traffic",
         "named",
         "ends",
+        "spawns",
         "checkpoint",
     ] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
