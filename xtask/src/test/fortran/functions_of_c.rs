@@ -125,6 +125,8 @@ fn check(spec: &Spec, index: usize, value: &Value<'_>, function: &str) -> String
         Form::Logical if value.is_array() => format!("{name}[0] && {name}[{}]", ELEMENTS - 1),
         Form::Logical => format!("{star}{name}"),
         Form::Handle if value.is_array() && value.handles_of_peers() == Some(0) => return String::new(),
+        // Converted at the root only, which this program's functions do not make every process.
+        Form::Handle if value.is_array() && value.parameter.has("root") => return String::new(),
         // None are read of a process that sends from its receive buffer, or if the number of processes is an error.
         Form::Handle if value.is_array() && value.handles_of_peers().is_some() => {
             format!("variant == 2 || variant == 4 || {name}[0] == {}", handles(c).0)
