@@ -66,7 +66,7 @@ pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Bo
         process.parent_port = joined.parent;
         process.manager = joined.manager;
         if process.manager.is_none() {
-            process.spawner = Spawner::new(Some(process.job.launcher_pid() as i32));
+            process.spawner = Box::new(Spawner::new(Some(process.job.launcher_pid() as i32)));
         }
     }
     Ok(process)

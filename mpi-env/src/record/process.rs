@@ -112,13 +112,13 @@ pub struct Process {
     pub(crate) manager: Option<Manager>,
     pub(crate) appnum: i32,
     /// Starts further processes.
-    pub(crate) spawner: Spawner,
+    pub(crate) spawner: Box<Spawner>,
     /// The port of the process that spawned this job, if one did.
     pub(crate) parent_port: Option<String>,
     /// The handle of the communicator with the processes that spawned this job.
     pub(crate) parent_comm: AtomicUsize,
     /// The names of services that this process has published.
-    pub published: PublishedNames,
+    pub published: Box<PublishedNames>,
     pub(crate) job: Arc<Job>,
     pub(crate) host: HostFacts,
     pub(crate) life: AtomicU32,
@@ -238,10 +238,10 @@ impl Process {
             launched: false,
             manager: None,
             appnum: 0,
-            spawner: Spawner::new(None),
+            spawner: Box::new(Spawner::new(None)),
             parent_port: None,
             parent_comm: AtomicUsize::new(MPI_COMM_NULL),
-            published: PublishedNames::default(),
+            published: Box::default(),
             job,
             host,
             life: AtomicU32::new(0),
