@@ -208,7 +208,7 @@ impl Collectives {
             }
             None => {
                 // Jobs may also differ in whether they have more processes than cores.
-                let crowded = self.crowded || comm.context() >= SHARED_IDS;
+                let crowded = self.crowded || is_between_jobs(comm);
                 Plan::new(which, comm.size(), crowded, self.settings_of(comm), 0)
             }
         }
@@ -217,6 +217,12 @@ impl Collectives {
     /// The settings of the calls on a communicator, the same in all of its processes.
     #[inline(always)]
     fn settings_of(&self, comm: &Comm) -> &'static CollSettings {
-        if comm.context() >= SHARED_IDS { self.between_jobs } else { self.settings }
+        if is_between_jobs(comm) { self.between_jobs } else { self.settings }
     }
+}
+
+/// Whether the processes of a communicator, or those of the two groups that it is of, are of several jobs.
+#[inline(always)]
+fn is_between_jobs(comm: &Comm) -> bool {
+    comm.context() >= SHARED_IDS
 }

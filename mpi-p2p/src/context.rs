@@ -16,9 +16,10 @@ use mpi_fabric::PeerPins;
 use crate::freed_ids::FreedIds;
 use crate::id_table::IdTable;
 use crate::instruments::{CommMeters, PeerInstruments};
-use crate::matching::{Posted, Unexpected};
+use crate::matching::Unexpected;
 use crate::message::Message;
 use crate::posted::Room;
+use crate::posted_queue::Posted;
 
 /// The context id of a communicator that has none yet; no communicator ever gets it, because ids end far below.
 pub const PENDING_CONTEXT: u32 = u32::MAX - 1;

@@ -9,8 +9,6 @@ use crate::chains::{Chains, Key, Node};
 use crate::queue::{Found, Queue};
 use crate::wildcards::{ANY_BOTH, ANY_SOURCE, ANY_TAG, widened, wildcard_kind};
 
-pub(crate) use crate::posted_queue::Posted;
-
 /// Unexpected messages of one context, each stored in a slot until a receive takes it.
 #[derive(Debug)]
 pub(crate) struct Unexpected<M> {

@@ -66,7 +66,9 @@ pub(super) struct EndedJob {
     pub(super) unconnected: bool,
     /// Whether the rank is a process of this library, which can be informed.
     pub(super) ours: bool,
-    /// The answer, if the child ended without one.
+    /// The answer, if it came with the end of the child.
+    pub(super) line: Option<Line>,
+    /// Whether the child ended without an answer.
     pub(super) lost_answer: bool,
 }
 
@@ -128,11 +130,15 @@ impl SpawnedJobs {
     }
 
     /// Records the end of a child; `None` if it is none of these.
-    pub(super) fn ended(&mut self, pid: i32, how: Ended) -> (Option<Line>, Option<EndedJob>) {
-        let Some(place) = self.jobs.iter().position(|job| job.pid == pid) else { return (None, None) };
+    pub(super) fn ended(&mut self, pid: i32, how: Ended) -> Option<EndedJob> {
+        let place = self.jobs.iter().position(|job| job.pid == pid)?;
         let mut job = self.jobs.swap_remove(place);
-        let line = if job.answered { None } else { job.read() };
-        job.receive();
+        let line = if job.answered {
+            job.receive();
+            None
+        } else {
+            job.read()
+        };
         let code = match how {
             Ended::Exited(code) => code,
             Ended::Killed(signal) => 128 + signal,
@@ -140,8 +146,7 @@ impl SpawnedJobs {
         let last = String::from_utf8_lossy(&job.input);
         let unconnected = job.refused || last.lines().any(|line| line == UNCONNECTED);
         let SpawnedJob { name, rank, ours, answered, .. } = job;
-        let ended = EndedJob { name, rank, code, unconnected, ours, lost_answer: !answered };
-        (line, Some(ended))
+        Some(EndedJob { name, rank, code, unconnected, ours, line, lost_answer: !answered })
     }
 
     /// Requests all jobs to end.

@@ -296,11 +296,10 @@ impl Supervisor<'_> {
 
     /// Handles the end of a spawned job.
     fn job_ended(&mut self, pid: i32, how: Ended) {
-        let (line, ended) = self.spawned.ended(pid, how);
-        if let Some(Line { rank, text }) = line {
-            self.pmi.send(rank, &text);
+        let Some(ended) = self.spawned.ended(pid, how) else { return };
+        if let Some(Line { rank, text }) = &ended.line {
+            self.pmi.send(*rank, text);
         }
-        let Some(ended) = ended else { return };
         if ended.lost_answer {
             let reason = "the process that was to start the job ended".to_owned();
             self.pmi.send(ended.rank, &SpawnResult { started: Vec::new(), reason }.to_line(&ended.name));

@@ -3,6 +3,7 @@
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
 use super::*;
+use crate::posted_queue::Posted;
 use mpi_core::{Handle, Kind};
 
 fn key(source: i32, tag: i32) -> Key {

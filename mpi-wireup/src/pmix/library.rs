@@ -218,8 +218,8 @@ impl Library {
     }
 
     /// `PMIx_Spawn`: starts programs, with these variables beside those of the launcher. `None`: the library has no
-    /// such function. The call may keep, change and enlarge the lists that it gets, so they are memory of the C library
-    /// that is never freed; a process spawns a few times.
+    /// such function. The call may keep all that it gets, and change and enlarge the lists of arguments and variables,
+    /// so these are memory of the C library, and nothing is freed; a process spawns a few times.
     pub(super) fn spawn(&self, programs: &[Program]) -> Option<Result<(), c_int>> {
         let spawn = self.spawn?;
         let app = |program: &Program| App {
