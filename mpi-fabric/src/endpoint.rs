@@ -169,6 +169,14 @@ impl Endpoint {
     /// registers up to this call.
     #[inline(never)]
     fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
+        if let Some(output) = self.outputs.get_mut(dest as usize)
+            && output.push_in_cell(&head, payload)
+        {
+            output.notify(self.fenced, &self.variables);
+            self.variables.buffered_records.incr();
+            self.variables.buffered_bytes.add(payload.len() as u64);
+            return Ok(());
+        }
         if payload.len() >= AWAY_FROM && self.push_away(dest, &head, payload).is_ok() {
             return Ok(());
         }
@@ -214,6 +222,17 @@ impl Endpoint {
         len: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Full> {
+        if len > INLINE_BYTES
+            && let Some(output) = self.outputs.get_mut(dest as usize)
+            && let Some(cell) = output.take_cell(len)
+        {
+            // SAFETY: the cell was taken for this length.
+            unsafe { output.fill_cell(head, len, cell, fill) };
+            output.notify(self.fenced, &self.variables);
+            self.variables.buffered_records.incr();
+            self.variables.buffered_bytes.add(len as u64);
+            return Ok(());
+        }
         if !self.outputs.get(dest as usize).is_some_and(|output| output.ring.fits(len)) {
             if dest >= self.size {
                 return self.push_over_bridge(dest, head, len, fill);
@@ -309,7 +328,7 @@ impl Endpoint {
         self.look_for_connections();
         let mut seen = 0;
         for input in &mut self.inputs {
-            seen += input.poll(BATCH, sink)?;
+            seen += input.poll(BATCH, &mut self.outputs, sink)?;
         }
         if self.beyond {
             seen += self.poll_beyond(sink)?;
@@ -329,7 +348,7 @@ impl Endpoint {
             return network.poll(sink);
         }
         match self.inputs.iter_mut().find(|input| input.from == from) {
-            Some(input) => input.poll(BATCH, sink),
+            Some(input) => input.poll(BATCH, &mut self.outputs, sink),
             None => Ok(0),
         }
     }

@@ -9,7 +9,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// First word of a bridge (`crate::bridge`): "FERRUMBR" in memory order.
 pub const BRIDGE_MAGIC: u64 = u64::from_le_bytes(*b"FERRUMBR");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.
@@ -46,6 +46,13 @@ const MAX_COLL_ROOM: usize = 8 << 20;
 const MIN_COLL_ROOM: usize = 512 << 10;
 /// Most bytes that the rooms of all ranks together take, if that leaves each the shortest.
 const COLL_ROOMS_BYTES: usize = 128 << 20;
+
+/// Length of a cell (see `cells`): the longest part of a message that the receiver cannot read before it is whole.
+pub const CELL_BYTES: usize = 16 << 10;
+/// Most cells of a pair.
+pub const MOST_CELLS: usize = 128;
+/// Most bytes that the cells of all pairs together take. Pairs that would have less than two cells have none.
+const CELLS_BYTES: usize = 128 << 20;
 
 /// A cache line, the unit of the rings.
 pub const LINE: usize = 64;
@@ -253,9 +260,31 @@ impl Layout {
         self.copy_buffer_at(0) + self.ranks as usize * self.copy_buffer_bytes() + rank as usize * self.coll_room_bytes()
     }
 
+    /// Number of pairs of different ranks.
+    fn pairs(&self) -> usize {
+        self.ranks as usize * (self.ranks as usize - 1) / 2
+    }
+
+    /// How many cells each pair of ranks has: a power of two from 2 to [`MOST_CELLS`], or none.
+    pub fn pair_cells(&self) -> usize {
+        let share = CELLS_BYTES / CELL_BYTES / self.pairs().max(1);
+        if self.ranks == 1 || share < 2 { 0 } else { (1 << share.ilog2()).min(MOST_CELLS) }
+    }
+
+    /// Offset of the cells of two ranks, in either order; none for one rank.
+    pub fn cells_at(&self, one: u32, other: u32) -> usize {
+        let (low, high) = (one.min(other) as usize, one.max(other) as usize);
+        assert!(low < high && high < self.ranks as usize, "cells of {one} and {other} of {}", self.ranks);
+        self.end_of_rooms() + (high * (high - 1) / 2 + low) * self.pair_cells() * CELL_BYTES
+    }
+
+    fn end_of_rooms(&self) -> usize {
+        self.coll_room_at(self.ranks - 1) + self.coll_room_bytes()
+    }
+
     /// Length of the whole memory in bytes.
     pub fn total_bytes(&self) -> usize {
-        self.coll_room_at(self.ranks - 1) + self.coll_room_bytes()
+        self.end_of_rooms() + self.pairs() * self.pair_cells() * CELL_BYTES
     }
 }
 

@@ -39,6 +39,8 @@ mod bridge;
 pub mod calibration;
 #[cfg(not(loom))]
 mod channel;
+#[cfg(not(loom))]
+mod cells;
 mod coll_room;
 #[cfg(not(loom))]
 mod copy_buffer;

@@ -10,6 +10,9 @@ use crate::layout::LINE;
 /// Shorter copies do not gain.
 pub(crate) const LEAST: usize = 2 << 10;
 
+/// Shorter copies to a reader have no loop of their own.
+const WIDE_FROM: usize = 256;
+
 /// How far ahead (measured: 512 to 4096 bytes differ by less than a tenth).
 const AHEAD: usize = 1 << 10;
 
@@ -18,19 +21,44 @@ const AHEAD: usize = 1 << 10;
 /// # Safety
 /// `src..src + len` is readable, `dst..dst + len` writable, and they do not overlap.
 pub(crate) unsafe fn copy_prefetching(src: *const u8, dst: *mut u8, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { copy::<AHEAD>(src, dst, len) };
+}
+
+/// Copies `len` bytes to memory that another core reads next, by the widest stores and without prefetches: each line is
+/// stored to once.
+///
+/// # Safety
+/// As [`copy_prefetching`].
+#[inline]
+pub(crate) unsafe fn copy_to_reader(src: *const u8, dst: *mut u8, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match len < WIDE_FROM {
+            true => std::ptr::copy_nonoverlapping(src, dst, len),
+            false => copy::<0>(src, dst, len),
+        }
+    }
+}
+
+/// Copies `len` bytes, and requests lines `A` bytes ahead.
+///
+/// # Safety
+/// As [`copy_prefetching`].
+unsafe fn copy<const A: usize>(src: *const u8, dst: *mut u8, len: usize) {
     let whole = len / LINE * LINE;
     // SAFETY: the caller's promise; the processor has the instructions, as just found.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx512f") {
-            lines_avx512(src, dst, whole);
+            lines_avx512::<A>(src, dst, whole);
         } else if std::arch::is_x86_feature_detected!("avx2") {
-            lines_avx2(src, dst, whole);
+            lines_avx2::<A>(src, dst, whole);
         } else {
-            lines(src, dst, whole);
+            lines::<A>(src, dst, whole);
         }
         #[cfg(not(target_arch = "x86_64"))]
-        lines(src, dst, whole);
+        lines::<A>(src, dst, whole);
         std::ptr::copy_nonoverlapping(src.add(whole), dst.add(whole), len - whole);
     }
 }
@@ -40,11 +68,11 @@ pub(crate) unsafe fn copy_prefetching(src: *const u8, dst: *mut u8, len: usize) 
 /// # Safety
 /// As [`copy_prefetching`]; `bytes` is a multiple of a line.
 #[inline(always)] // compiled for each set of instructions
-unsafe fn lines(src: *const u8, dst: *mut u8, bytes: usize) {
-    (0..bytes.min(AHEAD)).step_by(LINE).for_each(|at| prefetch(src.wrapping_add(at)));
+unsafe fn lines<const A: usize>(src: *const u8, dst: *mut u8, bytes: usize) {
+    (0..bytes.min(A)).step_by(LINE).for_each(|at| prefetch(src.wrapping_add(at)));
     for at in (0..bytes).step_by(LINE) {
-        if at + AHEAD < bytes {
-            prefetch(src.wrapping_add(at + AHEAD));
+        if A > 0 && at + A < bytes {
+            prefetch(src.wrapping_add(at + A));
         }
         // SAFETY: inside both, by the caller's promise.
         unsafe {
@@ -58,18 +86,18 @@ unsafe fn lines(src: *const u8, dst: *mut u8, bytes: usize) {
 /// As [`lines`]; the processor has AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn lines_avx512(src: *const u8, dst: *mut u8, bytes: usize) {
+unsafe fn lines_avx512<const A: usize>(src: *const u8, dst: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise.
-    unsafe { lines(src, dst, bytes) };
+    unsafe { lines::<A>(src, dst, bytes) };
 }
 
 /// # Safety
 /// As [`lines`]; the processor has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn lines_avx2(src: *const u8, dst: *mut u8, bytes: usize) {
+unsafe fn lines_avx2<const A: usize>(src: *const u8, dst: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise.
-    unsafe { lines(src, dst, bytes) };
+    unsafe { lines::<A>(src, dst, bytes) };
 }
 
 /// Hints that the line is going to be read.

@@ -49,6 +49,8 @@ const PUBLISHED: u64 = 1 << 63;
 const WRAP: u64 = 1 << 62;
 /// Bit of a record whose payload lies in the sender's copy buffer.
 const AWAY: u64 = 1 << 61;
+/// Bit of a record whose payload lies in a cell of the pair.
+const IN_CELL: u64 = 1 << 59;
 /// Bit of the mark that sends the receiver on to the pair's longer ring.
 const MOVED: u64 = 1 << 60;
 /// The first word of a mark behind which the records continue in the longer ring.
@@ -74,6 +76,18 @@ impl FirstWord {
     /// Whether this is such a record.
     pub(crate) fn is_away(self) -> bool {
         self.0 >> 48 == (PUBLISHED | AWAY) >> 48
+    }
+
+    /// Of a record whose payload lies in a cell.
+    #[inline(always)]
+    pub(crate) fn in_cell(kind: u8, flags: u8, len: usize) -> FirstWord {
+        FirstWord(FirstWord::new(kind, flags, len).0 | IN_CELL)
+    }
+
+    /// Whether this is such a record.
+    #[inline(always)]
+    pub(crate) fn is_in_cell(self) -> bool {
+        self.0 >> 48 == (PUBLISHED | IN_CELL) >> 48
     }
 
     #[inline(always)]

@@ -259,7 +259,7 @@ impl Core {
                 if *sent == *limit {
                     break;
                 }
-                let bytes = (*limit - *sent).min(most);
+                let bytes = (*limit - *sent).min(endpoint.fragment_bytes(*dest, most));
                 let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: *sent, b: *peer };
                 let pushed = match data.contiguous() {
                     Some(memory) => endpoint.push(*dest, &head, &memory[*sent as usize..(*sent + bytes) as usize]),
