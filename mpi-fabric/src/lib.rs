@@ -38,9 +38,9 @@ mod bridge;
 #[cfg(not(loom))]
 pub mod calibration;
 #[cfg(not(loom))]
-mod channel;
-#[cfg(not(loom))]
 mod cells;
+#[cfg(not(loom))]
+mod channel;
 mod coll_room;
 #[cfg(not(loom))]
 mod copy_buffer;

@@ -4,9 +4,9 @@ use std::ptr::NonNull;
 
 use mpi_errors::Result;
 
+use crate::cells::Cells;
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
-use crate::cells::Cells;
 use crate::job::Job;
 use crate::layout::{CELL_BYTES, FIRST_RING_BYTES};
 use crate::peer_process::PeerProcess;
@@ -16,6 +16,9 @@ use crate::record::{Payload, RecordHead, Sink};
 use crate::ring::{Consumer, MappedRing, Producer};
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
+
+/// After each so many payloads in cells the sender measures how far away the receiver is.
+const MEASURED: u32 = 64;
 
 /// The output to one peer.
 pub(crate) struct Output {
@@ -27,7 +30,7 @@ pub(crate) struct Output {
     /// The peer's place in the job memory; `None` if the network connects it.
     pub(crate) local: Option<u32>,
     pub(crate) process: PeerProcess,
-    /// Payloads that went through the copy buffer.
+    /// Payloads that went through the copy buffer or a cell.
     pub(crate) pushed_away: u32,
     /// The cells of the pair that are here.
     pub(crate) cells: Cells,
@@ -103,6 +106,16 @@ impl Output {
             fill(std::slice::from_raw_parts_mut(self.cells_at.as_ptr().add(cell * CELL_BYTES), len));
             self.ring.push_in_cell(head, len, cell);
         }
+        self.count_cell();
+    }
+
+    /// Measures the distance of the receiver now and then.
+    #[inline(always)]
+    fn count_cell(&mut self) {
+        self.pushed_away = self.pushed_away.wrapping_add(1);
+        if self.pushed_away.is_multiple_of(MEASURED) {
+            self.ring.measure();
+        }
     }
 
     /// Writes a payload to a cell and appends its record.
@@ -116,6 +129,7 @@ impl Output {
             copy_to_reader(payload.as_ptr(), self.cells_at.as_ptr().add(cell * CELL_BYTES), payload.len());
             self.ring.push_in_cell(head, payload.len(), cell);
         }
+        self.count_cell();
     }
 
     /// Wakes the peer if it sleeps. To be called after every push.

@@ -54,6 +54,13 @@ const FIRST_TIMED: u32 = 32;
 /// See [`FIRST_TIMED`].
 const TIMED: u32 = 16;
 
+/// Bit of the number of a cell: the receiver is far from the sender, so that its copy is to begin early.
+const FROM_FAR: u64 = 1 << 63;
+
+/// The receiver reports what it has consumed after so many records with cells at most; so the sender can measure how far away
+/// it is.
+const CELL_REPORT: usize = 32 * LINE;
+
 /// Laps in the first ring. It has room for five short records; a pair that exchanges more than this many times five is
 /// worth pages of its own.
 const FIRST_LAPS: u64 = 8;
@@ -98,7 +105,7 @@ pub(crate) trait RingMemory: Clone {
     /// As [`Self::view`], at the beginning of a cell.
     /// # Safety
     /// `cell` is below `cells()`, and `len` at most `CELL_BYTES`.
-    unsafe fn view_cell<R>(&self, cell: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R;
+    unsafe fn view_cell<R>(&self, cell: usize, far: bool, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R;
 }
 
 /// The longest record, in bytes with its head, for a ring of `bytes`.
@@ -414,8 +421,9 @@ impl<M: RingMemory> Producer<M> {
     #[inline(always)]
     pub(crate) unsafe fn push_in_cell(&mut self, head: &RecordHead, len: usize, cell: usize) {
         let first = FirstWord::in_cell(head.kind, head.flags, len);
+        let cell = cell as u64 | if self.distance.is_far() { FROM_FAR } else { 0 };
         // SAFETY: a line fits, and the number is 8 bytes.
-        unsafe { self.append_word(head, first, (LINE, HEAD_BYTES), &(cell as u64).to_ne_bytes()[..]) };
+        unsafe { self.append_word(head, first, (LINE, HEAD_BYTES), &cell.to_ne_bytes()[..]) };
     }
 
     /// The end of the last record, counted from the beginning of the job.
@@ -425,6 +433,12 @@ impl<M: RingMemory> Producer<M> {
 
     /// Reads the receiver's report, and so measures the distance now and then.
     pub(crate) fn look(&mut self) {
+        self.read_report();
+    }
+
+    /// Reads the receiver's report and measures the distance.
+    pub(crate) fn measure(&mut self) {
+        self.looks = 0;
         self.read_report();
     }
 

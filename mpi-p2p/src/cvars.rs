@@ -44,6 +44,12 @@ mpi_t::cvars! {
         /// several threads send none. Takes effect with the next send.
         pub ahead_limit: u64 = 64 << 10 => {
             name: "p2p_ahead_limit", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
+        /// Longest message in bytes that is sent whole although it is longer than eager ones, if it lies in one piece and there are
+        /// cells for all of it: shared memory that passes between two processes with their messages, so that there is
+        /// enough for messages that are answered, and soon none for others. 0: none. Communicators with an eager limit of
+        /// less than 16384 bytes and processes of several threads send none. Takes effect with the next send.
+        pub cell_limit: u64 = 256 << 10 => {
+            name: "p2p_cell_limit", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
         /// Most items that a search of unexpected messages or of posted receives may look at one by one: after a longer
         /// search the queue is hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and
         /// separate ones for its collective operations. Takes effect with the next search; 0 when an item is added.

@@ -2,7 +2,7 @@
 //!
 //! Invariants: those of the ring; what the sender wrote is checked before it is used.
 
-use super::{BadRecord, RingMemory, SPARE};
+use super::{BadRecord, CELL_REPORT, FROM_FAR, RingMemory, SPARE};
 use crate::layout::{CELL_BYTES, LINE};
 use crate::record::{FirstWord, HEAD_BYTES, MOVED_WORD, Payload, RecordHead, WRAP_WORD, payload_at, record_bytes};
 use crate::sync::Ordering;
@@ -150,7 +150,7 @@ impl<M: RingMemory> Consumer<M> {
         }
         // SAFETY: the record's line lies inside, as just checked.
         let cell = unsafe { self.memory.word(at + HEAD_BYTES) }.load(Ordering::Relaxed);
-        let cell = usize::try_from(cell).map_err(|_| bad)?;
+        let (far, cell) = (cell & FROM_FAR != 0, usize::try_from(cell & !FROM_FAR).map_err(|_| bad)?);
         // The cell is this process's as soon as the payload is read: nothing is pushed during `each`.
         if cell >= self.memory.cells() || !put_cell(cell) {
             return Err(bad);
@@ -158,10 +158,10 @@ impl<M: RingMemory> Consumer<M> {
         // SAFETY: as above; there is such a cell, and the payload is no longer, as just checked.
         unsafe {
             let head = self.head(first);
-            self.memory.view_cell(cell, len, |payload| each(&head, payload));
+            self.memory.view_cell(cell, far, len, |payload| each(&head, payload));
         }
         self.pos = at + LINE;
-        self.report(self.memory.bytes() / 4);
+        self.report(CELL_REPORT.min(self.memory.bytes() / 4));
         Ok(())
     }
 

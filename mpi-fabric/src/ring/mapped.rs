@@ -160,11 +160,14 @@ impl RingMemory for MappedRing {
     }
 
     #[inline(always)]
-    unsafe fn view_cell<R>(&self, cell: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
+    unsafe fn view_cell<R>(&self, cell: usize, far: bool, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
         debug_assert!(cell < self.cells() && len <= CELL_BYTES);
         // SAFETY: inside the mapping and aligned by the caller's contract; the sender does not write there until we pass
         // the cell back.
-        view(unsafe { Payload::new(self.cells.as_ptr().add(cell * CELL_BYTES), len) })
+        view(unsafe {
+            let at = self.cells.as_ptr().add(cell * CELL_BYTES);
+            if far { Payload::from_far(at, len) } else { Payload::new(at, len) }
+        })
     }
 }
 

@@ -89,7 +89,7 @@ impl RingMemory for Ring {
         1
     }
 
-    unsafe fn view_cell<R>(&self, cell: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
+    unsafe fn view_cell<R>(&self, cell: usize, _far: bool, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
         assert_eq!(cell, 0);
         let words: Vec<u64> = (0..len.div_ceil(8)).map(|i| self.cell[i].load(Ordering::Relaxed)).collect();
         view(Payload::from_words(&words, len))
@@ -131,13 +131,17 @@ fn push(producer: &mut Producer<Ring>, number: u64, words: usize) {
 
 fn receive(consumer: &mut Consumer<Ring>, next: &mut u64, until: u64) {
     while *next < until {
-        let polled = consumer.poll(2, |head, payload| {
-            assert_eq!((head.kind, head.a, head.b), (1, *next, !*next));
-            for i in 0..payload.len() / 8 {
-                assert_eq!(payload.word(i), *next * 100 + i as u64);
-            }
-            *next += 1;
-        }, |_| false);
+        let polled = consumer.poll(
+            2,
+            |head, payload| {
+                assert_eq!((head.kind, head.a, head.b), (1, *next, !*next));
+                for i in 0..payload.len() / 8 {
+                    assert_eq!(payload.word(i), *next * 100 + i as u64);
+                }
+                *next += 1;
+            },
+            |_| false,
+        );
         if polled.expect("a correct sender writes only records") == 0 {
             thread::yield_now();
         }
@@ -307,11 +311,12 @@ fn receive_cell(consumer: &mut Consumer<Ring>, number: u64) {
             assert_eq!((head.a, payload.len()), (number, 40));
             (0..5).for_each(|i| assert_eq!(payload.word(i), number * 100 + i as u64));
         };
-        seen = consumer.poll(2, each, |cell| {
-            cells.push(cell);
-            true
-        })
-        .expect("a correct sender writes only records");
+        seen = consumer
+            .poll(2, each, |cell| {
+                cells.push(cell);
+                true
+            })
+            .expect("a correct sender writes only records");
         if seen == 0 {
             thread::yield_now();
         }
