@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(layout.ring_at(1, 0), layout.ring_at(0, 2) + layout.ring_bytes());
         assert_eq!(layout.ring_at(2, 2) + layout.ring_bytes(), layout.copy_buffer_at(0));
         assert_eq!(layout.copy_buffer_at(2) + layout.copy_buffer_bytes(), layout.coll_room_at(0));
-        assert_eq!(layout.coll_room_at(2) + layout.coll_room_bytes(), layout.total_bytes());
+        assert_eq!(layout.coll_room_at(2) + layout.coll_room_bytes(), layout.cells_at(0, 1));
     }
 
     #[test]
@@ -337,6 +337,23 @@ mod tests {
         assert_eq!([33, 64, 65].map(bytes), [2 << 20, 2 << 20, 1 << 20]);
         assert_eq!(bytes(MAX_RANKS), MIN_COPY_BUFFER);
         assert!((1..=MAX_RANKS).all(|ranks| bytes(ranks).is_power_of_two()));
+    }
+
+    #[test]
+    fn cells_of_pairs_follow_each_other_up_to_the_end_and_shrink_with_the_number_of_pairs() {
+        for ranks in [2, 3, 8, 9, 64] {
+            let layout = Layout::new(ranks, MIN_RING_BYTES).unwrap();
+            let bytes = layout.pair_cells() * CELL_BYTES;
+            let pairs = (0..ranks).flat_map(|high| (0..high).map(move |low| (low, high)));
+            let mut expected = layout.coll_room_at(ranks - 1) + layout.coll_room_bytes();
+            for (low, high) in pairs {
+                assert_eq!([layout.cells_at(low, high), layout.cells_at(high, low)], [expected; 2]);
+                expected += bytes;
+            }
+            assert_eq!(layout.total_bytes(), expected);
+        }
+        let cells = |ranks| Layout::new(ranks, MIN_RING_BYTES).unwrap().pair_cells();
+        assert_eq!([1, 2, 9, 16, 32, 64, 91, 92, MAX_RANKS].map(cells), [0, 128, 128, 64, 16, 4, 2, 0, 0]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`Channel`]: flags and slots of the collectives of one communicator. `coll_room`: the memory of a rank for them.
+//! - `cells`: memory that passes to the receiver of a payload.
 //! - `copy_buffer`: the memory of a sender through which longer payloads go.
 //! - [`calibration`]: measured rates of this host, and up to which length such payloads are faster than copies by the kernel.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
