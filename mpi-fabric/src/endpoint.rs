@@ -222,8 +222,7 @@ impl Endpoint {
         len: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Full> {
-        if len > INLINE_BYTES
-            && let Some(output) = self.outputs.get_mut(dest as usize)
+        if let Some(output) = self.outputs.get_mut(dest as usize)
             && let Some(cell) = output.take_cell(len)
         {
             // SAFETY: the cell was taken for this length.

@@ -17,6 +17,10 @@ use crate::ring::{Consumer, MappedRing, Producer};
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
 
+/// Shorter payloads lie in the ring: their lines are few, and a cell takes the receiver longer to find (measured, half round
+/// trips of 64 B: 0.129 us in the ring and 0.139 in a cell, of 256 B 0.150 and 0.144).
+const CELLS_FROM: usize = 192;
+
 /// After each so many payloads in cells the sender measures how far away the receiver is.
 const MEASURED: u32 = 64;
 
@@ -86,7 +90,7 @@ impl Output {
     /// Takes a cell for a payload of `len` bytes, if that fits and there is room for a line.
     #[inline]
     pub(crate) fn take_cell(&mut self, len: usize) -> Option<usize> {
-        if len > CELL_BYTES || !self.ring.fits_lines(1) { None } else { self.cells.take() }
+        if !(CELLS_FROM..=CELL_BYTES).contains(&len) || !self.ring.fits_lines(1) { None } else { self.cells.take() }
     }
 
     /// As [`Self::write_cell`], with a payload made in place: `fill` gets `len` bytes of undefined content.

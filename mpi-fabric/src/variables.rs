@@ -48,7 +48,7 @@ mpi_t::instruments! {
             { name: "fabric_wait_poll_limit", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
               verbosity: DeveloperDetail },
         /// Number of records that this process sent with data in its copy buffer, or in a cell, which passes to the
-        /// receiver: one for each message of 2 KiB and more (with a cell, of more than 32 bytes), or one for each segment or
+        /// receiver: one for each message of 2 KiB and more (with a cell, of 192 bytes), or one for each segment or
         /// fragment of a longer one. Counted when the record is in the ring.
         pub buffered_records: Counter =
             { name: "fabric_buffered_records", class: Counter, type: u64, unit: "records", category: "fabric.queues" },

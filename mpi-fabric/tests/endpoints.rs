@@ -390,12 +390,12 @@ fn cells_run_out_where_nobody_answers_and_come_back_with_answers() {
         |endpoint: &Endpoint, dest| (0..200).take_while(|n| endpoint.has_cells_for(dest, (n + 1) << 14)).count();
     assert_eq!([cells(&one, 1), cells(&other, 0)], [64, 64]);
     for number in 0..200 {
-        transfer(&mut one, &mut other, number, 33 + number as usize * 81);
+        transfer(&mut one, &mut other, number, 192 + number as usize * 81);
     }
     assert_eq!([cells(&one, 1), cells(&other, 0)], [0, 128]);
     for number in 0..10 {
         transfer(&mut other, &mut one, number, 16 << 10);
-        transfer(&mut other, &mut one, number, 32);
+        transfer(&mut other, &mut one, number, 191);
     }
     assert_eq!([cells(&one, 1), cells(&other, 0)], [10, 118]);
     for number in 0..1000 {
@@ -419,7 +419,7 @@ fn cells_run_out_where_nobody_answers_and_come_back_with_answers() {
         );
         assert!(inbox.0.iter().flat_map(|(_, _, data)| data).eq(&data));
         std::mem::swap(&mut one, &mut other);
-        one.push(0, &first, &[7; 40]).unwrap();
+        one.push(0, &first, &[7; 192]).unwrap();
         while other.poll(&mut Inbox::default()).unwrap() == 0 {}
         std::mem::swap(&mut one, &mut other);
     }

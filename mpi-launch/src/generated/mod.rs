@@ -165,6 +165,22 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "p2p_cell_limit",
+                description: "Longest message in bytes that is sent whole although it is longer than eager ones, if it lies in one piece and there are cells for all of it: shared memory that passes between two processes with their messages, so that there is enough for messages that are answered, and soon none for others. 0: none. Communicators with an eager limit of less than 16384 bytes and processes of several threads send none. Takes effect with the next send.",
+                unit: "bytes",
+                category: "p2p.protocol",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(0, 18446744073709551615),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(262144),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "p2p_match_list_limit",
                 description: "Most items that a search of unexpected messages or of posted receives may look at one by one: after a longer search the queue is hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and separate ones for its collective operations. Takes effect with the next search; 0 when an item is added.",
                 unit: "items",
@@ -971,7 +987,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_buffered_records",
-            description: "Number of records that this process sent with data in its copy buffer: one for each message of 2 KiB and more, or one for each segment or fragment of a longer one. Counted when the record is in the ring.",
+            description: "Number of records that this process sent with data in its copy buffer, or in a cell, which passes to the receiver: one for each message of 2 KiB and more (with a cell, of 192 bytes), or one for each segment or fragment of a longer one. Counted when the record is in the ring.",
             unit: "records",
             category: "fabric.queues",
             class: PvarClass::Counter,
