@@ -6,12 +6,14 @@
 use mpi_comm::Comm;
 use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use mpi_core::{Guard, Handle};
+use mpi_fabric::ProcessId;
 use mpi_p2p::CommMeters;
 use mpi_t::Bind;
 
 use crate::metrics::instruments::{DatatypeInstruments, ErrhandlerInstruments};
 use crate::metrics::objects::event_key;
 use crate::record::process::Process;
+use crate::tables::memory::SHARED_FROM;
 
 impl Process {
     /// Binds variables and events to the handle of a new communicator.
@@ -100,7 +102,18 @@ impl Process {
 
     /// Updates the metrics after memory was allocated or freed.
     pub fn update_memory(&self, guard: &Guard<'_>) {
-        self.metrics.counts.alloc_mem.follow(self.blocks.get(guard).bytes());
+        let blocks = self.blocks.get(guard);
+        self.metrics.counts.alloc_mem.follow(blocks.bytes());
+        if self.metrics.counts.alloc_mem_shared.get() != blocks.shared_bytes() {
+            self.metrics.counts.alloc_mem_shared.follow(blocks.shared_bytes());
+        }
+    }
+
+    /// This process, if a new block of so many bytes is to be shared memory.
+    #[inline]
+    pub fn shares_block(&self, guard: &Guard<'_>, bytes: u64) -> Option<ProcessId> {
+        let shared = bytes >= SHARED_FROM && self.memory_settings.share_alloc_mem.get() && self.size() > 1;
+        shared.then(|| self.engine.process_id(guard))
     }
 
     /// Counts an error that is passed to this error handler.

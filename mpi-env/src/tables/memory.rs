@@ -1,32 +1,52 @@
 //! Memory that programs allocate through the library (MPI-5.0, 9.2).
 //!
-//! All memory is equally fast for this library, so blocks come from the system's allocator. The table detects addresses
-//! that were never allocated, or are freed already, without accessing them.
+//! Long blocks come from the process's arena, because receivers copy messages from it themselves; short ones, and those
+//! that cannot be shared, from the system's allocator. The table detects addresses that were never allocated, or are freed
+//! already, without accessing them.
 //! Invariant: a block is in the table exactly while it is allocated.
+//! Not here: the arena (`mpi_fabric::Arena`).
 #![allow(unsafe_code)] // frees blocks by address
 
 use mpi_core::abi::{MPI_ERR_BASE, MPI_ERR_NO_MEM};
 use mpi_core::aligned;
 use mpi_errors::{Error, Result};
+use mpi_fabric::{Arena, ProcessId};
 
 use crate::tables::blocks::{Block, BlockTable};
 
 /// The smallest alignment of a block: that of C's largest type.
 const LEAST: usize = 16;
 
+/// The shortest block of the arena: no shorter message is copied from shared memory, unless `p2p_copy_shared_from` is less
+/// than its initial value.
+pub(crate) const SHARED_FROM: u64 = 64 << 10;
+
+/// The alignment in the table of a block of the arena; no block of the allocator has it.
+const IN_ARENA: usize = 0;
+
 /// The allocated blocks, by address.
 #[derive(Debug, Default)]
 pub struct Blocks {
     live: BlockTable,
     bytes: u64,
+    /// `None` inside: the process cannot have one.
+    arena: Option<Option<Arena>>,
+    /// Those of `bytes` that lie in the arena.
+    shared_bytes: u64,
 }
 
 impl Blocks {
     /// `MPI_Alloc_mem`: the address of a new block, at least as aligned as requested. An alignment that is not a power
-    /// of two, or is larger than a gibibyte, is ignored. A block of 0 bytes also has a unique address.
+    /// of two, or is larger than a gibibyte, is ignored. A block of 0 bytes also has a unique address. With an
+    /// `owner`, this process, it is shared memory if that can be had.
     /// Errors: `MPI_ERR_NO_MEM`.
     #[inline]
-    pub fn allocate(&mut self, bytes: u64, alignment: u64) -> Result<usize> {
+    pub fn allocate(&mut self, bytes: u64, alignment: u64, owner: Option<ProcessId>) -> Result<usize> {
+        if let Some(owner) = owner
+            && let Some(address) = self.allocate_shared(bytes, alignment, owner)
+        {
+            return Ok(address);
+        }
         let block = aligned::allocate(bytes, alignment, LEAST);
         let Some((address, alignment)) = block else { return Err(no_memory(bytes)) };
         self.live.insert(Block { address, bytes, alignment });
@@ -39,10 +59,38 @@ impl Blocks {
     pub fn free(&mut self, address: usize) -> Result<()> {
         let Some(block) = self.live.remove(address) else { return Err(no_block(address)) };
         self.bytes -= block.bytes;
+        if block.alignment == IN_ARENA {
+            self.free_shared(block);
+            return Ok(());
+        }
         // SAFETY: the block was allocated with this size and alignment, is removed from the table once, and the program
         // no longer uses it.
         unsafe { aligned::free(address, block.bytes, block.alignment) };
         Ok(())
+    }
+
+    #[inline(never)]
+    fn allocate_shared(&mut self, bytes: u64, alignment: u64, owner: ProcessId) -> Option<usize> {
+        let arena = self.arena.get_or_insert_with(|| Arena::new(owner)).as_mut()?;
+        let address = arena.allocate(bytes, aligned::alignment(alignment, LEAST))?;
+        self.live.insert(Block { address, bytes, alignment: IN_ARENA });
+        self.bytes += bytes;
+        self.shared_bytes += bytes;
+        Some(address)
+    }
+
+    #[inline(never)]
+    fn free_shared(&mut self, block: Block) {
+        self.shared_bytes -= block.bytes;
+        let arena = self.arena.as_mut().and_then(Option::as_mut).expect("the block is in it");
+        // SAFETY: the block was allocated there with this size, is removed from the table once, and the program no longer
+        // uses it.
+        unsafe { arena.free(block.address, block.bytes) };
+    }
+
+    /// Sum of the requested sizes of the blocks that are shared memory, in bytes.
+    pub fn shared_bytes(&self) -> u64 {
+        self.shared_bytes
     }
 
     /// Sum of the requested sizes of all blocks, in bytes.
@@ -69,7 +117,7 @@ mod tests {
     #[test]
     fn blocks_are_freed_once_and_by_their_first_byte() {
         let mut blocks = Blocks::default();
-        let (a, b) = (blocks.allocate(64, 0).expect("memory"), blocks.allocate(0, 0).expect("memory"));
+        let (a, b) = (blocks.allocate(64, 0, None).expect("memory"), blocks.allocate(0, 0, None).expect("memory"));
         assert_ne!(a, b);
         for foreign in [0, a + 1, a - 16, usize::MAX, std::ptr::from_ref(&blocks).addr()] {
             assert_eq!(blocks.free(foreign).expect_err("foreign").class(), MPI_ERR_BASE);
@@ -86,7 +134,7 @@ mod tests {
         for (alignment, least) in
             [(0, 16), (8, 16), (64, 64), (4096, 4096), (1 << 20, 1 << 20), (48, 16), (1 << 31, 16)]
         {
-            let address = blocks.allocate(100, alignment).expect("memory");
+            let address = blocks.allocate(100, alignment, None).expect("memory");
             assert!(address.is_multiple_of(least), "{alignment}");
             blocks.free(address).expect("live");
         }
@@ -96,7 +144,30 @@ mod tests {
     fn more_than_there_is_is_an_error() {
         let mut blocks = Blocks::default();
         for bytes in [u64::MAX, i64::MAX as u64, 1 << 60] {
-            assert_eq!(blocks.allocate(bytes, 64).expect_err("too much").class(), MPI_ERR_NO_MEM);
+            assert_eq!(blocks.allocate(bytes, 64, None).expect_err("too much").class(), MPI_ERR_NO_MEM);
         }
+    }
+
+    #[test]
+    fn long_blocks_are_shared_memory_where_others_may_use_it() {
+        let mut blocks = Blocks::default();
+        let owner = Some(ProcessId { job: 1, rank: 0 });
+        let short = blocks.allocate(SHARED_FROM - 1, 0, None).expect("memory");
+        assert_eq!((blocks.bytes(), blocks.shared_bytes()), (SHARED_FROM - 1, 0));
+        for (alignment, least) in [(0, 4096), (64, 4096), (1 << 20, 1 << 20), (48, 4096), (1 << 31, 4096)] {
+            let address = blocks.allocate(SHARED_FROM, alignment, owner).expect("memory");
+            assert!(address.is_multiple_of(least), "{alignment}");
+            assert_eq!((blocks.bytes(), blocks.shared_bytes()), (2 * SHARED_FROM - 1, SHARED_FROM));
+            assert_eq!(blocks.free(address + 4096).expect_err("inside").class(), MPI_ERR_BASE);
+            blocks.free(address).expect("live");
+            assert_eq!(blocks.free(address).expect_err("freed").class(), MPI_ERR_BASE);
+        }
+        let private = blocks.allocate(SHARED_FROM, 0, None).expect("memory");
+        assert_eq!(blocks.shared_bytes(), 0);
+        for bytes in [u64::MAX, i64::MAX as u64, 1 << 60] {
+            assert_eq!(blocks.allocate(bytes, 64, owner).expect_err("too much").class(), MPI_ERR_NO_MEM);
+        }
+        assert!(blocks.free(short).is_ok() && blocks.free(private).is_ok());
+        assert_eq!((blocks.bytes(), blocks.shared_bytes()), (0, 0));
     }
 }
