@@ -18,10 +18,7 @@ pub fn alloc_mem(cx: CallContext, size: isize, info: usize, base: *mut c_void) -
         _ => info::with("info", info, |info| info.get("mpi_minimum_memory_alignment")?.parse().ok())?.unwrap_or(0),
     };
     let CallContext { process, mut guard, .. } = cx;
-    let owner = process.shares_block(&guard, bytes);
-    let address = process.blocks.get_mut(&mut guard).allocate(bytes, alignment, owner)?;
-    process.update_memory(&guard);
-    process.metrics.counts.alloc_mem_calls.incr();
+    let address = process.allocate_block(&mut guard, bytes, alignment)?;
     base.set(address);
     Ok(())
 }
@@ -29,8 +26,7 @@ pub fn alloc_mem(cx: CallContext, size: isize, info: usize, base: *mut c_void) -
 /// `MPI_Free_mem`
 pub fn free_mem(cx: CallContext, base: *mut c_void) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    process.blocks.get_mut(&mut guard).free(base.addr())?;
-    process.update_memory(&guard);
+    process.free_block(&mut guard, base.addr())?;
     Ok(())
 }
 

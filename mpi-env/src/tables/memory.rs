@@ -24,6 +24,15 @@ pub(crate) const SHARED_FROM: u64 = 64 << 10;
 /// The alignment in the table of a block of the arena; no block of the allocator has it.
 const IN_ARENA: usize = 0;
 
+/// What a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// Memory of this process alone.
+    Private,
+    /// Shared memory.
+    Shared,
+}
+
 /// The allocated blocks, by address.
 #[derive(Debug, Default)]
 pub struct Blocks {
@@ -36,17 +45,11 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// `MPI_Alloc_mem`: the address of a new block, at least as aligned as requested. An alignment that is not a power
-    /// of two, or is larger than a gibibyte, is ignored. A block of 0 bytes also has a unique address. With an
-    /// `owner`, this process, it is shared memory if that can be had.
+    /// `MPI_Alloc_mem`: the address of a new private block, at least as aligned as requested. An alignment that is not a
+    /// power of two, or is larger than a gibibyte, is ignored. A block of 0 bytes also has a unique address.
     /// Errors: `MPI_ERR_NO_MEM`.
     #[inline]
-    pub fn allocate(&mut self, bytes: u64, alignment: u64, owner: Option<ProcessId>) -> Result<usize> {
-        if let Some(owner) = owner
-            && let Some(address) = self.allocate_shared(bytes, alignment, owner)
-        {
-            return Ok(address);
-        }
+    pub fn allocate(&mut self, bytes: u64, alignment: u64) -> Result<usize> {
         let block = aligned::allocate(bytes, alignment, LEAST);
         let Some((address, alignment)) = block else { return Err(no_memory(bytes)) };
         self.live.insert(Block { address, bytes, alignment });
@@ -54,29 +57,29 @@ impl Blocks {
         Ok(address)
     }
 
-    /// `MPI_Free_mem`. Errors: `MPI_ERR_BASE` if no block has the address.
-    #[inline]
-    pub fn free(&mut self, address: usize) -> Result<()> {
-        let Some(block) = self.live.remove(address) else { return Err(no_block(address)) };
-        self.bytes -= block.bytes;
-        if block.alignment == IN_ARENA {
-            self.free_shared(block);
-            return Ok(());
-        }
-        // SAFETY: the block was allocated with this size and alignment, is removed from the table once, and the program
-        // no longer uses it.
-        unsafe { aligned::free(address, block.bytes, block.alignment) };
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn allocate_shared(&mut self, bytes: u64, alignment: u64, owner: ProcessId) -> Option<usize> {
+    /// As [`Self::allocate`], of shared memory of this process, `owner`. `None`: that cannot be had.
+    pub fn allocate_shared(&mut self, bytes: u64, alignment: u64, owner: ProcessId) -> Option<usize> {
         let arena = self.arena.get_or_insert_with(|| Arena::new(owner)).as_mut()?;
         let address = arena.allocate(bytes, aligned::alignment(alignment, LEAST))?;
         self.live.insert(Block { address, bytes, alignment: IN_ARENA });
         self.bytes += bytes;
         self.shared_bytes += bytes;
         Some(address)
+    }
+
+    /// `MPI_Free_mem`; returns what the block was. Errors: `MPI_ERR_BASE` if no block has the address.
+    #[inline]
+    pub fn free(&mut self, address: usize) -> Result<Memory> {
+        let Some(block) = self.live.remove(address) else { return Err(no_block(address)) };
+        self.bytes -= block.bytes;
+        if block.alignment == IN_ARENA {
+            self.free_shared(block);
+            return Ok(Memory::Shared);
+        }
+        // SAFETY: the block was allocated with this size and alignment, is removed from the table once, and the program
+        // no longer uses it.
+        unsafe { aligned::free(address, block.bytes, block.alignment) };
+        Ok(Memory::Private)
     }
 
     #[inline(never)]
@@ -117,7 +120,7 @@ mod tests {
     #[test]
     fn blocks_are_freed_once_and_by_their_first_byte() {
         let mut blocks = Blocks::default();
-        let (a, b) = (blocks.allocate(64, 0, None).expect("memory"), blocks.allocate(0, 0, None).expect("memory"));
+        let (a, b) = (blocks.allocate(64, 0).expect("memory"), blocks.allocate(0, 0).expect("memory"));
         assert_ne!(a, b);
         for foreign in [0, a + 1, a - 16, usize::MAX, std::ptr::from_ref(&blocks).addr()] {
             assert_eq!(blocks.free(foreign).expect_err("foreign").class(), MPI_ERR_BASE);
@@ -134,7 +137,7 @@ mod tests {
         for (alignment, least) in
             [(0, 16), (8, 16), (64, 64), (4096, 4096), (1 << 20, 1 << 20), (48, 16), (1 << 31, 16)]
         {
-            let address = blocks.allocate(100, alignment, None).expect("memory");
+            let address = blocks.allocate(100, alignment).expect("memory");
             assert!(address.is_multiple_of(least), "{alignment}");
             blocks.free(address).expect("live");
         }
@@ -144,30 +147,28 @@ mod tests {
     fn more_than_there_is_is_an_error() {
         let mut blocks = Blocks::default();
         for bytes in [u64::MAX, i64::MAX as u64, 1 << 60] {
-            assert_eq!(blocks.allocate(bytes, 64, None).expect_err("too much").class(), MPI_ERR_NO_MEM);
+            assert_eq!(blocks.allocate(bytes, 64).expect_err("too much").class(), MPI_ERR_NO_MEM);
         }
     }
 
     #[test]
-    fn long_blocks_are_shared_memory_where_others_may_use_it() {
+    fn blocks_of_both_kinds_are_freed_once_and_count_together() {
         let mut blocks = Blocks::default();
-        let owner = Some(ProcessId { job: 1, rank: 0 });
-        let short = blocks.allocate(SHARED_FROM - 1, 0, None).expect("memory");
-        assert_eq!((blocks.bytes(), blocks.shared_bytes()), (SHARED_FROM - 1, 0));
+        let owner = ProcessId { job: 1, rank: 0 };
+        let private = blocks.allocate(SHARED_FROM, 0).expect("memory");
+        assert_eq!((blocks.bytes(), blocks.shared_bytes()), (SHARED_FROM, 0));
         for (alignment, least) in [(0, 4096), (64, 4096), (1 << 20, 1 << 20), (48, 4096), (1 << 31, 4096)] {
-            let address = blocks.allocate(SHARED_FROM, alignment, owner).expect("memory");
+            let address = blocks.allocate_shared(SHARED_FROM, alignment, owner).expect("memory");
             assert!(address.is_multiple_of(least), "{alignment}");
-            assert_eq!((blocks.bytes(), blocks.shared_bytes()), (2 * SHARED_FROM - 1, SHARED_FROM));
+            assert_eq!((blocks.bytes(), blocks.shared_bytes()), (2 * SHARED_FROM, SHARED_FROM));
             assert_eq!(blocks.free(address + 4096).expect_err("inside").class(), MPI_ERR_BASE);
-            blocks.free(address).expect("live");
+            assert_eq!(blocks.free(address).expect("live"), Memory::Shared);
             assert_eq!(blocks.free(address).expect_err("freed").class(), MPI_ERR_BASE);
         }
-        let private = blocks.allocate(SHARED_FROM, 0, None).expect("memory");
-        assert_eq!(blocks.shared_bytes(), 0);
         for bytes in [u64::MAX, i64::MAX as u64, 1 << 60] {
-            assert_eq!(blocks.allocate(bytes, 64, owner).expect_err("too much").class(), MPI_ERR_NO_MEM);
+            assert!(blocks.allocate_shared(bytes, 64, owner).is_none());
         }
-        assert!(blocks.free(short).is_ok() && blocks.free(private).is_ok());
+        assert_eq!(blocks.free(private).expect("live"), Memory::Private);
         assert_eq!((blocks.bytes(), blocks.shared_bytes()), (0, 0));
     }
 }
