@@ -38,9 +38,9 @@ const SEGMENT: u64 = 1 << 63;
 /// Bytes of the first segment, unless a block is longer.
 const FIRST_SEGMENT: usize = 64 << 20;
 
-/// How many freed ranges keep their pages, and how many bytes they have at most.
+/// How many freed ranges keep their pages, and how many bytes they have at most: as much as the C library keeps.
 const KEPT: usize = 8;
-const KEPT_BYTES: usize = 8 << 20;
+const KEPT_BYTES: usize = 32 << 20;
 
 /// Whether this is the number of a segment of an arena.
 pub(crate) fn is_segment(number: u64) -> bool {

@@ -45,7 +45,7 @@ fn blocks_are_apart_aligned_and_found_by_their_addresses() {
 #[test]
 fn a_freed_block_keeps_no_memory_and_its_addresses_serve_others() {
     let mut arena = arena();
-    let long = 32 << 20;
+    let long = 48 << 20;
     let first = arena.allocate(long, 1).expect("memory");
     fill(first, long as usize, 1);
     assert_eq!(resident(first, long as usize), long as usize / PAGE);
