@@ -34,6 +34,7 @@ use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
 use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
+pub use calibrate::Near;
 pub use copier::Copier;
 pub use open::{Attachment, HostShare};
 

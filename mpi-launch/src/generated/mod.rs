@@ -54,7 +54,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_copy_stores",
-                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise; auto: for each receiver as its distance is measured (fabric_ring_distance). Takes effect with the next message.",
+                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise; auto: for each receiver as its distance is measured (fabric_ring_distance). With cached, receivers count as near where they could copy from shared memory (p2p_copy_shared_from). Takes effect with the next message.",
                 unit: "",
                 category: "fabric.queues",
                 value: ValueType::I32,
@@ -118,7 +118,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_copy_shared_from",
-                description: "Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one piece and lies in memory that both processes can map: that of MPI_Alloc_mem (memory_share_alloc_mem), and that of a window, by MPI_Win_allocate_shared or MPI_Win_allocate. If the receiver has not mapped it, or receives into many short pieces, the message goes in fragments. Takes effect with the next send.",
+                description: "Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one piece and lies in memory that both processes can map: that of MPI_Alloc_mem (memory_share_alloc_mem), and that of a window, by MPI_Win_allocate_shared or MPI_Win_allocate; to a receiver that is near (fabric_ring_distance is below 50 and not 0, or fabric_copy_stores is cached), except one such message in 32, which measures the distance again; and messages above p2p_calibration_limit_far to all receivers. If the receiver has not mapped the memory, or receives into many short pieces, the message goes in fragments. Takes effect with the next send.",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::U64,
