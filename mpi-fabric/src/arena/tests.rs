@@ -1,3 +1,5 @@
+//! Blocks of an arena, the memory that freed ones keep, and children of `fork`.
+
 use super::*;
 
 fn arena() -> Arena {

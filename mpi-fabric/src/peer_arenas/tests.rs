@@ -1,3 +1,5 @@
+//! Segments that are mapped, and what names none.
+
 use std::os::fd::OwnedFd;
 
 use super::*;

@@ -1,5 +1,5 @@
-/* A long message whose data lies in memory of MPI_Alloc_mem is copied by the receiver from its own mapping, also where the
- * kernel copies nothing. Freed memory serves other blocks; what a child of fork writes stays in the child. */
+/* A long message whose data lies in memory of MPI_Alloc_mem is copied by the receiver from its own mapping, also where
+ * the kernel copies nothing. Freed memory serves other blocks; what a child of fork writes stays in the child. */
 #include "../threads.h"
 #include "../tool/tool.h"
 #include <sys/wait.h>
