@@ -11,13 +11,13 @@ static MPI_T_pvar_session session;
 static MPI_T_pvar_handle copied, parts, shared, in_memory, all_memory;
 static unsigned char *in;
 
-static void set_shared(int on)
+static void set(const char *name, int value)
 {
     MPI_T_cvar_handle handle;
     int index = -1, count;
-    ok(MPI_T_cvar_get_index("memory_share_alloc_mem", &index));
+    ok(MPI_T_cvar_get_index(name, &index));
     ok(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
-    ok(MPI_T_cvar_write(handle, &on));
+    ok(MPI_T_cvar_write(handle, &value));
     ok(MPI_T_cvar_handle_free(&handle));
 }
 
@@ -62,6 +62,11 @@ static void lengths(void)
         message(1, 0, memory + 13, bytes[i], 1);
     }
     message(0, 1, memory, LIMIT - 1, 0);
+    /* A receiver that is far, as streaming stores have it, gets long messages only. */
+    set("fabric_copy_stores", 2);
+    message(0, 1, memory, 1 << 20, 0);
+    message(1, 0, memory, LIMIT, 0);
+    set("fabric_copy_stores", 1);
     /* The receiver's buffer is such memory too. */
     in = allocate(ROOM + 1);
     message(0, 1, memory, ROOM, 1);
@@ -259,11 +264,11 @@ int main(int argc, char **argv)
     in_memory = watch(session, "memory_alloc_mem_shared", MPI_T_PVAR_CLASS_LEVEL, MPI_COMM_NULL);
     all_memory = watch(session, "memory_alloc_mem", MPI_T_PVAR_CLASS_LEVEL, MPI_COMM_NULL);
     in = malloc(ROOM + 1);
-    set_shared(0);
+    set("memory_share_alloc_mem", 0);
     unsigned char *memory = allocate(1 << 20);
     message(0, 1, memory, 1 << 20, 0);
     check_equal(read_pvar(session, in_memory), 0);
-    set_shared(1);
+    set("memory_share_alloc_mem", 1);
     ok(MPI_Free_mem(memory));
 
     lengths();
