@@ -9,7 +9,7 @@ mpi_t::cvars! {
         /// the host copies long messages from such memory itself (p2p_copy_shared_from). A child process made by fork has the
         /// blocks as they are when it reads them, not as they were; what it writes stays its own. Otherwise all blocks are
         /// private memory. Takes effect with the next call.
-        pub share_alloc_mem: bool = true =>
+        pub share_alloc_mem: bool = false =>
             { name: "memory_share_alloc_mem", unit: "", category: "memory", scope: Local },
     }
 }

@@ -673,7 +673,7 @@ pub static CATALOG: Catalog = Catalog {
                 states: Some(&SWITCH),
                 until_init: false,
             },
-            initial: Initial::I32(1),
+            initial: Initial::I32(0),
         },
     ],
     pvars: &[
