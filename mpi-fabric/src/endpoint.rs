@@ -26,6 +26,7 @@ use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
 use crate::peer::{Connections, Input, Output};
+use crate::peer_arenas::PeerArenas;
 use crate::rank_block::Life;
 use crate::record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};
 use crate::recorder::Recorder;
@@ -33,6 +34,7 @@ use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
 use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
+pub use calibrate::Near;
 pub use copier::Copier;
 pub use open::{Attachment, HostShare};
 
@@ -90,6 +92,8 @@ pub struct Endpoint {
     job: Arc<Job>,
     /// The parts of this rank's room for collectives.
     room: Arc<Mutex<RoomTable>>,
+    /// The arenas of the peers, as far as this process has mapped them.
+    arenas: PeerArenas,
     /// The word that peers read to find out whether they can copy; its address is in the block.
     probe: Box<u64>,
 }

@@ -319,6 +319,8 @@ impl Core {
                     Some(memory) if memory.len() as u64 >= least => endpoint.shared_place(dest, memory),
                     _ => None,
                 };
+                let bytes = data.bytes();
+                let shared = shared.filter(|_| self.pipelined_limit.permits_shared(endpoint, dest, bytes));
                 let ways = if shared.is_some() { wire::SHARED } else { ways };
                 let (region, registration) = match (data.contiguous(), &table) {
                     _ if let Some(place) = shared => (place, Registration::NONE),
