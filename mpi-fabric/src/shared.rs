@@ -18,6 +18,7 @@ use crate::fault;
 use crate::layout::PAGE;
 use crate::mapping::{Mapping, open_sealed};
 use crate::os::sched_yield;
+use crate::peer_process::exists;
 use crate::shared_objects;
 
 /// Offset of the word that identifies an object.
@@ -27,10 +28,17 @@ const NUMBER: usize = 8;
 /// Offset of the lock: on a line of its own.
 const LOCK: usize = 64;
 
+/// The value of the lock while no process has it.
+const FREE: u32 = 0;
+/// Attempts to take the lock between two checks of whether its holder still runs.
+const CHECKS: u32 = 1 << 10;
+
 /// Memory that several processes have mapped. Thread-safe: it is only an address, a length and a lock.
 pub struct SharedMemory {
     mapping: Arc<Mapping>,
     descriptor: Option<OwnedFd>,
+    /// The id of this process, which is the value of the lock while it has it.
+    process: u32,
 }
 
 impl SharedMemory {
@@ -68,7 +76,7 @@ impl SharedMemory {
     fn of(mapping: Mapping, descriptor: Option<OwnedFd>) -> SharedMemory {
         let mapping = Arc::new(mapping);
         shared_objects::add(mapping.word(NUMBER).load(Ordering::Relaxed), &mapping);
-        SharedMemory { mapping, descriptor }
+        SharedMemory { mapping, descriptor, process: std::process::id() }
     }
 
     /// The number under which others may open it; `None` in a process that opened it, and after [`Self::close`].
@@ -94,16 +102,37 @@ impl SharedMemory {
     }
 
     /// Locks the memory; all processes that have it share the lock, each for a few microseconds at most. Where
-    /// processes share a core the call yields to the holder.
+    /// processes share a core the call yields to the holder. The lock of a process that has ended is taken over, whatever
+    /// became of the memory.
+    #[inline]
     pub fn lock(&self) -> SharedMemoryGuard<'_> {
+        self.try_lock().unwrap_or_else(|| self.lock_later())
+    }
+
+    /// As [`SharedMemory::lock`], if no process has the lock.
+    #[inline(always)]
+    pub fn try_lock(&self) -> Option<SharedMemoryGuard<'_>> {
+        let lock = self.mapping.half(LOCK);
+        // Acquire pairs with the Release in `SharedMemoryGuard::drop`.
+        let taken = lock.compare_exchange(FREE, self.process, Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok().then_some(SharedMemoryGuard { lock })
+    }
+
+    #[cold]
+    fn lock_later(&self) -> SharedMemoryGuard<'_> {
         let lock = self.mapping.half(LOCK);
         let mut turns = 0u32;
-        // Acquire pairs with the Release in `SharedMemoryGuard::drop`.
-        while lock.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            turns += 1;
+        loop {
+            turns = turns.wrapping_add(1);
+            let holder = lock.load(Ordering::Relaxed);
+            let is_free = holder == FREE || turns.is_multiple_of(CHECKS) && !exists(holder);
+            // Acquire pairs with the Release in `SharedMemoryGuard::drop`. A process that has ended takes the lock no
+            // more, so one of those that find it ended takes its lock over, and the others find another holder.
+            if is_free && lock.compare_exchange(holder, self.process, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                return SharedMemoryGuard { lock };
+            }
             if turns < 100 { std::hint::spin_loop() } else { sched_yield() }
         }
-        SharedMemoryGuard { lock }
     }
 }
 
@@ -127,8 +156,8 @@ pub struct SharedMemoryGuard<'a> {
 
 impl Drop for SharedMemoryGuard<'_> {
     fn drop(&mut self) {
-        // Release pairs with the Acquire in `SharedMemory::lock`.
-        self.lock.store(0, Ordering::Release);
+        // Release pairs with the Acquires in `SharedMemory::try_lock` and `SharedMemory::lock_later`.
+        self.lock.store(FREE, Ordering::Release);
     }
 }
 
@@ -182,6 +211,19 @@ mod tests {
         for bytes in [u64::MAX, 1 << 60, 1 << 50] {
             assert!(SharedMemory::create(bytes, 1).is_err());
         }
+    }
+
+    #[test]
+    fn the_lock_of_a_process_that_has_ended_is_taken_over() {
+        let memory = SharedMemory::create(8, 10).unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        memory.mapping.half(LOCK).store(ended.id(), Ordering::Relaxed);
+        let held = memory.lock();
+        assert_eq!(memory.mapping.half(LOCK).load(Ordering::Relaxed), std::process::id());
+        assert!(memory.try_lock().is_none());
+        drop(held);
+        assert!(memory.try_lock().is_some());
     }
 
     #[test]

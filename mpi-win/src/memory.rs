@@ -125,6 +125,61 @@ impl Memory {
         }
     }
 
+    /// As [`Memory::lock`], of memory that is shared; `None` for other memory, and while another process has the lock.
+    #[inline(always)]
+    pub fn lock_shared(&self) -> Option<SharedMemoryGuard<'_>> {
+        match &self.source {
+            Source::Shared(shared) => shared.try_lock(),
+            Source::Program | Source::Own { .. } | Source::Attached(_) => None,
+        }
+    }
+
+    /// Copies bytes there.
+    ///
+    /// # Safety
+    /// The bytes are readable from `data` on, and lie inside of the memory from `offset` on.
+    #[inline(always)]
+    pub unsafe fn store(&self, offset: usize, data: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise; the memory stays valid, see the module's text.
+        unsafe { copy_few(data, self.address_of(offset), bytes) }
+    }
+
+    /// Copies bytes from there.
+    ///
+    /// # Safety
+    /// The bytes are writable from `into` on, and lie inside of the memory from `offset` on.
+    #[inline(always)]
+    pub unsafe fn load(&self, offset: usize, into: *mut u8, bytes: usize) {
+        // SAFETY: as in `store`.
+        unsafe { copy_few(self.address_of(offset), into, bytes) }
+    }
+
+    /// Replaces an element of 4 or 8 bytes, as a word, by what `change` makes of it; the value before.
+    ///
+    /// # Safety
+    /// The element lies inside of the memory from `offset` on, and its lock is held.
+    #[inline(always)]
+    pub unsafe fn change(&self, offset: usize, bytes: usize, change: impl FnOnce(u64) -> u64) -> u64 {
+        let element = self.address_of(offset);
+        // SAFETY: the caller's promise; the memory stays valid, see the module's text.
+        unsafe {
+            if bytes == 8 {
+                let before = element.cast::<u64>().read_unaligned();
+                element.cast::<u64>().write_unaligned(change(before));
+                before
+            } else {
+                let before = u64::from(element.cast::<u32>().read_unaligned());
+                element.cast::<u32>().write_unaligned(change(before) as u32);
+                before
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn address_of(&self, offset: usize) -> *mut u8 {
+        with_exposed_provenance_mut(self.base.wrapping_add(offset))
+    }
+
     /// Its address.
     pub fn base(&self) -> usize {
         self.base
@@ -165,6 +220,22 @@ impl Memory {
             return None;
         }
         Some(with_exposed_provenance_mut(self.base.wrapping_add(offset as usize)))
+    }
+}
+
+/// Copies bytes, one element of 4 or 8 bytes in one access.
+///
+/// # Safety
+/// They are readable at `from` and writable at `to`.
+#[inline(always)]
+unsafe fn copy_few(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise. Both may lie in the same memory, and overlap.
+    unsafe {
+        match bytes {
+            8 => to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
+            4 => to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
+            _ => std::ptr::copy(from, to, bytes),
+        }
     }
 }
 

@@ -209,6 +209,20 @@ impl Win {
         usize::try_from(rank).ok().and_then(|rank| self.exposed.get(rank)).copied()
     }
 
+    /// As [`Win::exposed`], in place.
+    #[inline(always)]
+    pub(crate) fn exposed_at(&self, rank: i32) -> Option<&Exposed> {
+        // A negative rank is a large number here.
+        self.exposed.get(rank as u32 as usize)
+    }
+
+    /// Whether every process has mapped the memory of all others, so that no operation goes as a message: the same in all
+    /// of them.
+    #[inline]
+    pub(crate) fn is_mapped(&self) -> bool {
+        !self.peers.is_empty()
+    }
+
     /// The memory of a rank, where this process has mapped it.
     #[inline]
     pub(crate) fn reach(&self, rank: u32) -> Option<&Memory> {
@@ -247,6 +261,12 @@ impl Win {
                 Err(Error::new(MPI_ERR_RMA_SYNC, rule))
             }
         }
+    }
+
+    /// As [`Win::lock_of`]; `None` also where there is no such rank.
+    #[inline(always)]
+    pub(crate) fn lock_at(&self, rank: u32) -> Option<RankLock<'_>> {
+        self.locks.as_ref().filter(|_| rank < self.size()).map(|locks| locks.of_rank(rank))
     }
 
     /// A rank of the window, or `None` for `MPI_PROC_NULL`. Errors: `MPI_ERR_RANK`.
