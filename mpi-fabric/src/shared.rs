@@ -10,13 +10,14 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mpi_errors::Result;
 
 use crate::fault;
 use crate::layout::PAGE;
 use crate::mapping::{Mapping, open_sealed};
+use crate::memory_lock::MemoryLock;
 use crate::os::sched_yield;
 use crate::peer_process::exists;
 use crate::shared_objects;
@@ -28,8 +29,6 @@ const NUMBER: usize = 8;
 /// Offset of the lock: on a line of its own.
 const LOCK: usize = 64;
 
-/// The value of the lock while no process has it.
-const FREE: u32 = 0;
 /// Attempts to take the lock between two checks of whether its holder still runs.
 const CHECKS: u32 = 1 << 10;
 
@@ -112,24 +111,25 @@ impl SharedMemory {
     /// As [`SharedMemory::lock`], if no process has the lock.
     #[inline(always)]
     pub fn try_lock(&self) -> Option<SharedMemoryGuard<'_>> {
-        let lock = self.mapping.half(LOCK);
-        // Acquire pairs with the Release in `SharedMemoryGuard::drop`.
-        let taken = lock.compare_exchange(FREE, self.process, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then_some(SharedMemoryGuard { lock })
+        let lock = MemoryLock(self.mapping.half(LOCK));
+        // Not `then_some`: a guard that is made releases the lock when it is dropped.
+        lock.try_take(self.process).then(|| SharedMemoryGuard(lock))
     }
 
     #[cold]
     fn lock_later(&self) -> SharedMemoryGuard<'_> {
-        let lock = self.mapping.half(LOCK);
+        let lock = MemoryLock(self.mapping.half(LOCK));
         let mut turns = 0u32;
         loop {
             turns = turns.wrapping_add(1);
-            let holder = lock.load(Ordering::Relaxed);
-            let is_free = holder == FREE || turns.is_multiple_of(CHECKS) && !exists(holder);
-            // Acquire pairs with the Release in `SharedMemoryGuard::drop`. A process that has ended takes the lock no
-            // more, so one of those that find it ended takes its lock over, and the others find another holder.
-            if is_free && lock.compare_exchange(holder, self.process, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                return SharedMemoryGuard { lock };
+            let taken = match lock.holder() {
+                None => lock.try_take(self.process),
+                Some(holder) => {
+                    turns.is_multiple_of(CHECKS) && !exists(holder) && lock.take_over(holder, self.process)
+                }
+            };
+            if taken {
+                return SharedMemoryGuard(lock);
             }
             if turns < 100 { std::hint::spin_loop() } else { sched_yield() }
         }
@@ -150,14 +150,11 @@ impl fmt::Debug for SharedMemory {
 }
 
 /// The lock of a [`SharedMemory`], held.
-pub struct SharedMemoryGuard<'a> {
-    lock: &'a AtomicU32,
-}
+pub struct SharedMemoryGuard<'a>(MemoryLock<'a>);
 
 impl Drop for SharedMemoryGuard<'_> {
     fn drop(&mut self) {
-        // Release pairs with the Acquires in `SharedMemory::try_lock` and `SharedMemory::lock_later`.
-        self.lock.store(FREE, Ordering::Release);
+        self.0.release();
     }
 }
 
@@ -222,6 +219,7 @@ mod tests {
         let held = memory.lock();
         assert_eq!(memory.mapping.half(LOCK).load(Ordering::Relaxed), std::process::id());
         assert!(memory.try_lock().is_none());
+        assert!(memory.try_lock().is_none(), "an attempt that fails releases nothing");
         drop(held);
         assert!(memory.try_lock().is_some());
     }

@@ -104,7 +104,13 @@ pub struct OneSided {
 impl OneSided {
     /// The one-sided calls over an engine and its collectives.
     pub fn new(engine: Arc<Engine>, coll: Collectives) -> OneSided {
-        OneSided { internal_meters: InternalMeters::default(), engine, coll, settings: WinSettings::new(), stored: Arc::default() }
+        OneSided {
+            internal_meters: InternalMeters::default(),
+            engine,
+            coll,
+            settings: WinSettings::new(),
+            stored: Arc::default(),
+        }
     }
 
     /// Control variables of one-sided communication.

@@ -154,22 +154,27 @@ impl Memory {
         unsafe { copy_few(self.address_of(offset), into, bytes) }
     }
 
-    /// Replaces an element of 4 or 8 bytes, as a word, by what `change` makes of it; the value before.
+    /// Replaces an element of 4 or 8 bytes, as a word, by what `change` makes of it, if it makes anything; the value
+    /// before.
     ///
     /// # Safety
     /// The element lies inside of the memory from `offset` on, and its lock is held.
     #[inline(always)]
-    pub unsafe fn change(&self, offset: usize, bytes: usize, change: impl FnOnce(u64) -> u64) -> u64 {
+    pub unsafe fn change(&self, offset: usize, bytes: usize, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
         let element = self.address_of(offset);
         // SAFETY: the caller's promise; the memory stays valid, see the module's text.
         unsafe {
             if bytes == 8 {
                 let before = element.cast::<u64>().read_unaligned();
-                element.cast::<u64>().write_unaligned(change(before));
+                if let Some(after) = change(before) {
+                    element.cast::<u64>().write_unaligned(after);
+                }
                 before
             } else {
                 let before = u64::from(element.cast::<u32>().read_unaligned());
-                element.cast::<u32>().write_unaligned(change(before) as u32);
+                if let Some(after) = change(before) {
+                    element.cast::<u32>().write_unaligned(after as u32);
+                }
                 before
             }
         }

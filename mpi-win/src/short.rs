@@ -167,8 +167,7 @@ impl OneSided {
         // SAFETY: as in `accumulate_quickly`.
         unsafe {
             let (data, compare) = (single.read(data), single.read(compare));
-            let before =
-                memory.change(offset, single.bytes(), |before| if before == compare { data } else { before });
+            let before = memory.change(offset, single.bytes(), |before| (before == compare).then_some(data));
             drop(held);
             single.write(result, before);
         }
@@ -182,7 +181,12 @@ impl OneSided {
     pub fn flush_quickly(&self, guard: &mut Guard<'_>, win: &Win, rank: i32) -> Option<()> {
         let epoch = win.epoch.get_mut(guard);
         let held = epoch.locks.has(u32::try_from(rank).ok()?);
-        if !held || epoch.sends || !epoch.replies.is_empty() || win.service.has_any_parts() || !epoch.may_skip_progress() {
+        if !held
+            || epoch.sends
+            || !epoch.replies.is_empty()
+            || win.service.has_any_parts()
+            || !epoch.may_skip_progress()
+        {
             return None;
         }
         win.instruments().flushes.incr();
@@ -230,7 +234,11 @@ impl OneSided {
         let lock = win.lock_at(place)?;
         epoch.locks.set(place, Held::No, win.size());
         // Releases of the lock: whoever takes it next finds the data of the operations.
-        if held == Held::Shared { lock.stop_sharing() } else { lock.release() }
+        if held == Held::Shared {
+            lock.stop_sharing()
+        } else {
+            lock.release()
+        }
         Some(())
     }
 

@@ -25,9 +25,7 @@ impl Single {
             Category::CInteger | Category::FortranInteger | Category::MultiLanguage => {
                 integer && matches!(op, MPI_SUM | MPI_REPLACE | MPI_BAND | MPI_BOR | MPI_BXOR | MPI_MIN | MPI_MAX)
             }
-            Category::Floating => {
-                matches!(scalar, Scalar::F64 | Scalar::F32) && matches!(op, MPI_SUM | MPI_REPLACE)
-            }
+            Category::Floating => matches!(scalar, Scalar::F64 | Scalar::F32) && matches!(op, MPI_SUM | MPI_REPLACE),
             _ => false,
         };
         is_defined.then_some(Single { scalar, op })
@@ -60,10 +58,10 @@ impl Single {
         self.op != MPI_NO_OP
     }
 
-    /// The new value of an element.
+    /// The new value of an element; `None` if it does not change.
     #[inline(always)]
-    pub fn combined(self, data: u64, before: u64) -> u64 {
-        match self.op {
+    pub fn combined(self, data: u64, before: u64) -> Option<u64> {
+        Some(match self.op {
             MPI_SUM => match self.scalar {
                 Scalar::F64 => (f64::from_bits(data) + f64::from_bits(before)).to_bits(),
                 Scalar::F32 => u64::from((f32::from_bits(data as u32) + f32::from_bits(before as u32)).to_bits()),
@@ -83,8 +81,8 @@ impl Single {
                 };
                 if less == (self.op == MPI_MIN) { data } else { before }
             }
-            _ => before,
-        }
+            _ => return None,
+        })
     }
 
     /// The element at an address, which need not be aligned.
@@ -145,7 +143,7 @@ mod tests {
                         Some(reducer) => reducer.apply(&data.to_ne_bytes()[..size], &mut expected[..size], 1),
                         None => expected = data.to_ne_bytes(),
                     }
-                    let got = single.combined(data, before).to_ne_bytes();
+                    let got = single.combined(data, before).expect("it changes").to_ne_bytes();
                     let nan = |bytes: [u8; 8]| match datatype.scalar() {
                         Scalar::F64 => f64::from_ne_bytes(bytes).is_nan(),
                         Scalar::F32 => f32::from_bits(u64::from_ne_bytes(bytes) as u32).is_nan(),
@@ -163,9 +161,15 @@ mod tests {
     fn operations_that_a_type_does_not_have_take_the_longer_way() {
         let of = |handle| predefined(handle).expect("predefined");
         use mpi_core::abi::{MPI_BYTE, MPI_DOUBLE, MPI_INT, MPI_PROD, MPI_SHORT};
-        assert!(Single::changing(of(MPI_DOUBLE), MPI_BAND).is_none() && Single::changing(of(MPI_INT), MPI_PROD).is_none());
-        assert!(Single::changing(of(MPI_SHORT), MPI_SUM).is_none() && Single::changing(of(MPI_BYTE), MPI_BOR).is_none());
-        assert!(Single::changing(of(MPI_INT), MPI_NO_OP).is_none() && Single::fetching(of(MPI_INT), MPI_NO_OP).is_some());
+        assert!(
+            Single::changing(of(MPI_DOUBLE), MPI_BAND).is_none() && Single::changing(of(MPI_INT), MPI_PROD).is_none()
+        );
+        assert!(
+            Single::changing(of(MPI_SHORT), MPI_SUM).is_none() && Single::changing(of(MPI_BYTE), MPI_BOR).is_none()
+        );
+        assert!(
+            Single::changing(of(MPI_INT), MPI_NO_OP).is_none() && Single::fetching(of(MPI_INT), MPI_NO_OP).is_some()
+        );
         assert!(Single::swapping(of(MPI_INT)).is_some() && Single::swapping(of(MPI_DOUBLE)).is_none());
     }
 }
