@@ -124,9 +124,7 @@ impl SharedMemory {
             turns = turns.wrapping_add(1);
             let taken = match lock.holder() {
                 None => lock.try_take(self.process),
-                Some(holder) => {
-                    turns.is_multiple_of(CHECKS) && !exists(holder) && lock.take_over(holder, self.process)
-                }
+                Some(holder) => turns.is_multiple_of(CHECKS) && !exists(holder) && lock.take_over(holder, self.process),
             };
             if taken {
                 return SharedMemoryGuard(lock);

@@ -134,6 +134,73 @@ impl Memory {
         }
     }
 
+    /// Its address.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether these bytes lie outside of it, by addresses of this process.
+    pub fn is_apart_from(&self, data: &[u8]) -> bool {
+        let (start, end) = (data.as_ptr().addr(), data.as_ptr().addr() + data.len());
+        end <= self.base || start >= self.base.wrapping_add(self.bytes as usize)
+    }
+
+    /// Elements, the first at `offset`, to be written or changed; `None` when they do not lie inside, or overlap.
+    pub fn elements_mut(&self, offset: u64, elements: &Elements<'_>) -> Option<RecvBuf<'static>> {
+        let start = self.start(offset, elements)?;
+        // SAFETY: the elements lie inside memory that stays valid, see the module's text; a program that accesses it at
+        // the same time breaks the rules of one-sided communication and reads undefined values.
+        unsafe { RecvBuf::new(start, elements.count, elements.datatype()) }
+    }
+
+    /// Elements, the first at `offset`, to be read; `None` when they do not lie inside.
+    pub fn elements(&self, offset: u64, elements: &Elements<'_>) -> Option<SendBuf<'static>> {
+        let start = self.start(offset, elements)?;
+        // SAFETY: as for `elements_mut`.
+        unsafe { SendBuf::new(start, elements.count, elements.datatype()) }
+    }
+
+    fn start(&self, offset: u64, elements: &Elements<'_>) -> Option<*mut u8> {
+        let is_inside = match &self.source {
+            Source::Attached(attached) => attached.have(offset, elements),
+            _ => inside(offset, elements.count, elements.datatype(), self.bytes),
+        };
+        if !is_inside {
+            return None;
+        }
+        Some(with_exposed_provenance_mut(self.base.wrapping_add(offset as usize)))
+    }
+}
+
+/// Memory of one process that this one has mapped, for short accesses.
+#[derive(Debug)]
+pub(crate) struct Near {
+    base: usize,
+    size: u64,
+    unit: u64,
+}
+
+impl Near {
+    /// The memory of a process that exposes `size` bytes of it, in units of `unit` bytes.
+    pub fn new(memory: &Memory, size: u64, unit: u64) -> Near {
+        Near { base: memory.base, size: size.min(memory.bytes), unit }
+    }
+
+    /// The offset of so many bytes at a displacement, if they lie inside.
+    #[inline(always)]
+    pub fn offset(&self, displacement: isize, bytes: usize) -> Option<usize> {
+        // A negative displacement is a large number here, and the product overflows unless the unit is 1; then it is more
+        // than any memory has.
+        let offset = (displacement as u64).checked_mul(self.unit)?;
+        let left = self.size.checked_sub(offset)?;
+        (left >= bytes as u64).then_some(offset as usize)
+    }
+
     /// Copies bytes there.
     ///
     /// # Safety
@@ -183,48 +250,6 @@ impl Memory {
     #[inline(always)]
     fn address_of(&self, offset: usize) -> *mut u8 {
         with_exposed_provenance_mut(self.base.wrapping_add(offset))
-    }
-
-    /// Its address.
-    pub fn base(&self) -> usize {
-        self.base
-    }
-
-    /// Its size.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Whether these bytes lie outside of it, by addresses of this process.
-    pub fn is_apart_from(&self, data: &[u8]) -> bool {
-        let (start, end) = (data.as_ptr().addr(), data.as_ptr().addr() + data.len());
-        end <= self.base || start >= self.base.wrapping_add(self.bytes as usize)
-    }
-
-    /// Elements, the first at `offset`, to be written or changed; `None` when they do not lie inside, or overlap.
-    pub fn elements_mut(&self, offset: u64, elements: &Elements<'_>) -> Option<RecvBuf<'static>> {
-        let start = self.start(offset, elements)?;
-        // SAFETY: the elements lie inside memory that stays valid, see the module's text; a program that accesses it at
-        // the same time breaks the rules of one-sided communication and reads undefined values.
-        unsafe { RecvBuf::new(start, elements.count, elements.datatype()) }
-    }
-
-    /// Elements, the first at `offset`, to be read; `None` when they do not lie inside.
-    pub fn elements(&self, offset: u64, elements: &Elements<'_>) -> Option<SendBuf<'static>> {
-        let start = self.start(offset, elements)?;
-        // SAFETY: as for `elements_mut`.
-        unsafe { SendBuf::new(start, elements.count, elements.datatype()) }
-    }
-
-    fn start(&self, offset: u64, elements: &Elements<'_>) -> Option<*mut u8> {
-        let is_inside = match &self.source {
-            Source::Attached(attached) => attached.have(offset, elements),
-            _ => inside(offset, elements.count, elements.datatype(), self.bytes),
-        };
-        if !is_inside {
-            return None;
-        }
-        Some(with_exposed_provenance_mut(self.base.wrapping_add(offset as usize)))
     }
 }
 

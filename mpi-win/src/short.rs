@@ -1,5 +1,5 @@
 //! Short ways of the most frequent calls: operations on few contiguous bytes in memory that this process has mapped,
-//! flushes with nothing under way, and locks that are free.
+//! flushes of windows whose operations need no messages, and locks that are free.
 //!
 //! Each either carries out the whole call or changes nothing, and then the longer way finds the reason. `record` is
 //! called when nothing but the access remains.
@@ -14,7 +14,7 @@ use mpi_datatype::Datatype;
 
 use crate::OneSided;
 use crate::epoch::Held;
-use crate::memory::Memory;
+use crate::memory::Near;
 use crate::single::Single;
 use crate::window::Win;
 
@@ -37,14 +37,14 @@ impl OneSided {
         displacement: isize,
         record: impl FnOnce(),
     ) -> Option<()> {
-        let (memory, offset) = win.near(guard, rank, displacement, bytes)?;
+        let (near, offset) = win.place_near(guard, rank, displacement, bytes)?;
         record();
         win.start_one(guard);
         let instruments = win.instruments();
         instruments.puts.incr();
         instruments.put_bytes.add(bytes as u64);
-        // SAFETY: the caller's promise; `near` has found the place inside of the memory.
-        unsafe { memory.store(offset, data, bytes) };
+        // SAFETY: the caller's promise; `place_near` has found the place inside of the memory.
+        unsafe { near.store(offset, data, bytes) };
         self.stored(guard);
         Some(())
     }
@@ -64,7 +64,7 @@ impl OneSided {
         displacement: isize,
         record: impl FnOnce(),
     ) -> Option<()> {
-        let (memory, offset) = win.near(guard, rank, displacement, bytes)?;
+        let (near, offset) = win.place_near(guard, rank, displacement, bytes)?;
         record();
         win.start_one(guard);
         let instruments = win.instruments();
@@ -72,7 +72,7 @@ impl OneSided {
         instruments.get_bytes.add(bytes as u64);
         self.order_stores(guard);
         // SAFETY: as in `put_quickly`.
-        unsafe { memory.load(offset, into, bytes) };
+        unsafe { near.load(offset, into, bytes) };
         Some(())
     }
 
@@ -94,15 +94,15 @@ impl OneSided {
         record: impl FnOnce(),
     ) -> Option<()> {
         let single = Single::changing(datatype, op)?;
-        let (memory, offset) = win.near(guard, rank, displacement, single.bytes())?;
+        let (near, offset) = win.place_near(guard, rank, displacement, single.bytes())?;
         let instruments = win.instruments();
-        let held = memory.lock_shared()?;
+        let held = win.reach(rank as u32)?.lock_shared()?;
         record();
         win.start_one(guard);
         instruments.accumulates.incr();
         instruments.accumulate_bytes.add(single.bytes() as u64);
         // SAFETY: as in `put_quickly`; the lock of the memory is held.
-        unsafe { memory.change(offset, single.bytes(), |before| single.combined(single.read(data), before)) };
+        unsafe { near.change(offset, single.bytes(), |before| single.combined(single.read(data), before)) };
         drop(held);
         self.stored(guard);
         Some(())
@@ -126,15 +126,15 @@ impl OneSided {
         record: impl FnOnce(),
     ) -> Option<()> {
         let single = Single::fetching(datatype, op)?;
-        let (memory, offset) = win.near(guard, rank, displacement, single.bytes())?;
-        let held = memory.lock_shared()?;
+        let (near, offset) = win.place_near(guard, rank, displacement, single.bytes())?;
+        let held = win.reach(rank as u32)?.lock_shared()?;
         record();
         win.start_one(guard);
         self.count_fetch(win, single.bytes());
         // SAFETY: as in `accumulate_quickly`.
         unsafe {
             let data = if single.needs_data() { single.read(data) } else { 0 };
-            let before = memory.change(offset, single.bytes(), |before| single.combined(data, before));
+            let before = near.change(offset, single.bytes(), |before| single.combined(data, before));
             drop(held);
             single.write(result, before);
         }
@@ -159,15 +159,15 @@ impl OneSided {
         record: impl FnOnce(),
     ) -> Option<()> {
         let single = Single::swapping(datatype)?;
-        let (memory, offset) = win.near(guard, rank, displacement, single.bytes())?;
-        let held = memory.lock_shared()?;
+        let (near, offset) = win.place_near(guard, rank, displacement, single.bytes())?;
+        let held = win.reach(rank as u32)?.lock_shared()?;
         record();
         win.start_one(guard);
         self.count_fetch(win, single.bytes());
         // SAFETY: as in `accumulate_quickly`.
         unsafe {
             let (data, compare) = (single.read(data), single.read(compare));
-            let before = memory.change(offset, single.bytes(), |before| (before == compare).then_some(data));
+            let before = near.change(offset, single.bytes(), |before| (before == compare).then_some(data));
             drop(held);
             single.write(result, before);
         }
@@ -175,18 +175,13 @@ impl OneSided {
         Some(())
     }
 
-    /// `MPI_Win_flush` and `MPI_Win_flush_local`, with nothing under way. Every [`FLUSHES`]th call goes the longer way,
+    /// `MPI_Win_flush` and `MPI_Win_flush_local`, where no operation goes as a message. Every [`FLUSHES`]th call goes the longer way,
     /// which makes progress: a process may wait in calls of this for what another does when it gets a message.
     #[inline(always)] // one caller each: the entry points
     pub fn flush_quickly(&self, guard: &mut Guard<'_>, win: &Win, rank: i32) -> Option<()> {
         let epoch = win.epoch.get_mut(guard);
         let held = epoch.locks.has(u32::try_from(rank).ok()?);
-        if !held
-            || epoch.sends
-            || !epoch.replies.is_empty()
-            || win.service.has_any_parts()
-            || !epoch.may_skip_progress()
-        {
+        if !held || !win.is_mapped() || !epoch.may_skip_progress() {
             return None;
         }
         win.instruments().flushes.incr();
@@ -219,12 +214,12 @@ impl OneSided {
         Some(())
     }
 
-    /// `MPI_Win_unlock` with nothing under way; every [`FLUSHES`]th call goes the longer way.
+    /// `MPI_Win_unlock` where no operation goes as a message; every [`FLUSHES`]th call goes the longer way.
     #[inline(always)] // one caller: the entry point
     pub fn unlock_quickly(&self, guard: &mut Guard<'_>, win: &Win, rank: i32) -> Option<()> {
         let epoch = win.epoch.get_mut(guard);
         let place = u32::try_from(rank).ok()?;
-        if epoch.locks.all || epoch.sends || !epoch.replies.is_empty() || win.service.has_any_parts() {
+        if epoch.locks.all || !win.is_mapped() {
             return None;
         }
         let held = epoch.locks.of(place);
@@ -258,21 +253,18 @@ impl Win {
         epoch.started += u64::from(epoch.open);
     }
 
-    /// The memory that an operation on contiguous bytes accesses, and the offset there, where this process has mapped
-    /// it and is in an epoch for its owner.
+    /// The memory that an operation on contiguous bytes accesses, and the offset there, where all processes have mapped
+    /// all memory and this one is in an epoch for its owner.
     #[inline(always)]
-    fn near(&self, guard: &mut Guard<'_>, rank: i32, displacement: isize, bytes: usize) -> Option<(&Memory, usize)> {
-        let exposed = self.exposed_at(rank)?;
-        let offset = (displacement as u64).checked_mul(exposed.unit)?;
-        // A negative displacement is a large number here: more than any memory has, or the product has overflown.
-        if offset > exposed.size || exposed.size - offset < bytes as u64 || displacement < 0 {
-            return None;
-        }
-        let memory = self.reach(rank as u32)?;
-        let epoch = self.epoch.get_mut(guard);
-        if !epoch.allows(rank as u32) {
-            return None;
-        }
-        Some((memory, offset as usize))
+    fn place_near(
+        &self,
+        guard: &mut Guard<'_>,
+        rank: i32,
+        displacement: isize,
+        bytes: usize,
+    ) -> Option<(&Near, usize)> {
+        let near = self.near(rank)?;
+        let offset = near.offset(displacement, bytes)?;
+        self.epoch.get(guard).allows(rank as u32).then_some((near, offset))
     }
 }

@@ -29,12 +29,6 @@ impl WinService {
         sum[0].load(Relaxed) > 0 && all[ranks].iter().any(|count| count.load(Relaxed) > 0)
     }
 
-    /// The same for any rank.
-    #[inline(always)]
-    pub fn has_any_parts(&self) -> bool {
-        self.parts[self.parts.len() - 1].load(Relaxed) > 0
-    }
-
     /// So many more messages of operations on the memory of `rank` are under way, or fewer.
     pub fn count_parts(&self, _guard: &mut Guard<'_>, rank: u32, change: i64) {
         for count in [&self.parts[rank as usize], &self.parts[self.parts.len() - 1]] {
