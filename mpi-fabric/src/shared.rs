@@ -93,11 +93,11 @@ impl SharedMemory {
         self.mapping.at(PAGE, 0).as_ptr().expose_provenance()
     }
 
-    /// The word at an offset that is a multiple of 8, for memory of which all processes make words only. Panics behind
+    /// Two words at an offset that is a multiple of 8, for memory of which all processes make words only. Panics behind
     /// the end.
-    #[inline]
-    pub(crate) fn word(&self, at: usize) -> &AtomicU64 {
-        self.mapping.word(PAGE + at)
+    #[inline(always)]
+    pub(crate) fn two_words(&self, at: usize) -> [&AtomicU64; 2] {
+        self.mapping.two_words(PAGE + at)
     }
 
     /// Locks the memory; all processes that have it share the lock, each for a few microseconds at most. Where

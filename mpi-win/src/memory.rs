@@ -125,15 +125,6 @@ impl Memory {
         }
     }
 
-    /// As [`Memory::lock`], of memory that is shared; `None` for other memory, and while another process has the lock.
-    #[inline(always)]
-    pub fn lock_shared(&self) -> Option<SharedMemoryGuard<'_>> {
-        match &self.source {
-            Source::Shared(shared) => shared.try_lock(),
-            Source::Program | Source::Own { .. } | Source::Attached(_) => None,
-        }
-    }
-
     /// Its address.
     pub fn base(&self) -> usize {
         self.base
@@ -180,6 +171,8 @@ impl Memory {
 /// Memory of one process that this one has mapped, for short accesses.
 #[derive(Debug)]
 pub(crate) struct Near {
+    /// The object, if the memory is one that processes share.
+    shared: Option<Arc<SharedMemory>>,
     base: usize,
     size: u64,
     unit: u64,
@@ -188,7 +181,17 @@ pub(crate) struct Near {
 impl Near {
     /// The memory of a process that exposes `size` bytes of it, in units of `unit` bytes.
     pub fn new(memory: &Memory, size: u64, unit: u64) -> Near {
-        Near { base: memory.base, size: size.min(memory.bytes), unit }
+        let shared = match &memory.source {
+            Source::Shared(shared) => Some(shared.clone()),
+            Source::Program | Source::Own { .. } | Source::Attached(_) => None,
+        };
+        Near { shared, base: memory.base, size: size.min(memory.bytes), unit }
+    }
+
+    /// As [`Memory::lock`], of memory that is shared; `None` for other memory, and while another process has the lock.
+    #[inline(always)]
+    pub fn try_lock(&self) -> Option<SharedMemoryGuard<'_>> {
+        self.shared.as_ref()?.try_lock()
     }
 
     /// The offset of so many bytes at a displacement, if they lie inside.

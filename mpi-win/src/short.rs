@@ -96,7 +96,7 @@ impl OneSided {
         let single = Single::changing(datatype, op)?;
         let (near, offset) = win.place_near(guard, rank, displacement, single.bytes())?;
         let instruments = win.instruments();
-        let held = win.reach(rank as u32)?.lock_shared()?;
+        let held = near.try_lock()?;
         record();
         win.start_one(guard);
         instruments.accumulates.incr();
@@ -127,7 +127,7 @@ impl OneSided {
     ) -> Option<()> {
         let single = Single::fetching(datatype, op)?;
         let (near, offset) = win.place_near(guard, rank, displacement, single.bytes())?;
-        let held = win.reach(rank as u32)?.lock_shared()?;
+        let held = near.try_lock()?;
         record();
         win.start_one(guard);
         self.count_fetch(win, single.bytes());
@@ -160,7 +160,7 @@ impl OneSided {
     ) -> Option<()> {
         let single = Single::swapping(datatype)?;
         let (near, offset) = win.place_near(guard, rank, displacement, single.bytes())?;
-        let held = win.reach(rank as u32)?.lock_shared()?;
+        let held = near.try_lock()?;
         record();
         win.start_one(guard);
         self.count_fetch(win, single.bytes());
