@@ -59,6 +59,7 @@ pub mod instruments;
 pub mod job;
 #[cfg(not(loom))]
 mod mapping;
+mod memory_lock;
 #[cfg(not(loom))]
 mod os;
 #[cfg(not(loom))]

@@ -131,6 +131,21 @@ impl Mapping {
         unsafe { AtomicU64::from_ptr(self.at(offset, 8).as_ptr().cast()) }
     }
 
+    /// Two words that follow each other, at an offset that is a multiple of 8.
+    #[inline(always)]
+    pub(crate) fn two_words(&self, offset: usize) -> [&AtomicU64; 2] {
+        assert!(
+            offset.is_multiple_of(8) && offset < self.bytes && self.bytes - offset >= 16,
+            "{offset} of {}",
+            self.bytes
+        );
+        // SAFETY: mapped while `self` exists, inside as just checked, and aligned.
+        unsafe {
+            let first = self.base.add(offset).cast::<AtomicU64>();
+            [first.as_ref(), first.add(1).as_ref()]
+        }
+    }
+
     /// The half word at an offset that is a multiple of 4.
     pub(crate) fn half(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4));
