@@ -115,6 +115,8 @@ pub(crate) struct Core {
     /// Processes of other jobs that have ended; whether the endpoint has just reported one.
     pub lost: Vec<u32>,
     pub lost_reported: bool,
+    /// How many of them the waits were woken for.
+    pub lost_announced: usize,
     /// The first protocol error in what another process sent.
     pub fault: Option<Error>,
 }
@@ -219,6 +221,7 @@ impl Core {
             lock,
             lost: Vec::new(),
             lost_reported: false,
+            lost_announced: 0,
             fault: None,
         }
     }

@@ -1,4 +1,5 @@
-//! Processes of other jobs: connecting with them, and the end of operations with those that have ended.
+//! Processes of other jobs: connecting with them; and the end of operations with processes that have ended, of other jobs or,
+//! where a part of this one was aborted, of this one.
 //!
 //! A poll of the endpoint reports the processes that have ended, again and again while something pins them. Each report
 //! ends with `MPI_ERR_PROC_ABORTED` what waits for them: operations with one of them, receives from any source of a
@@ -10,7 +11,7 @@
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
-use mpi_fabric::{BridgeKey, BridgeOffer, Endpoint, EnteredBridge, JoinedBridge, PeerPins, ProcessId, lost_peer};
+use mpi_fabric::{BridgeKey, BridgeOffer, Endpoint, EnteredBridge, JoinedBridge, PeerPins, ProcessId};
 
 use crate::context::{Context, user_side};
 use crate::core::{Core, State};
@@ -81,10 +82,29 @@ impl Engine {
         self.state.get(guard).endpoint.pin(numbers)
     }
 
+    /// Whether a collective call on a context can be complete. Messages of an earlier call that failed may be left, so a later
+    /// call would take them for its own.
+    /// # Errors
+    /// `MPI_ERR_PROC_ABORTED`: one of its processes has ended.
+    #[inline]
+    pub fn check_lost(&self, guard: &Guard<'_>, context: u32) -> Result<()> {
+        let State { core, endpoint } = self.state.get(guard);
+        if core.lost.is_empty() {
+            return Ok(());
+        }
+        let lost = core.contexts.get(context).and_then(|context| core.lost_member(context));
+        lost.map_or(Ok(()), |number| Err(endpoint.lost_error(number)))
+    }
+
     /// Forgets the processes of other jobs that nothing pins any more and with which nothing is under way, and unmaps
     /// what connected them.
     pub fn release_peers(&self, guard: &mut Guard<'_>) {
         self.state.get_mut(guard).release_peers();
+    }
+
+    /// As [`Endpoint::leave_jobs`].
+    pub fn leave_jobs(&self, guard: &Guard<'_>) {
+        self.state.get(guard).endpoint.leave_jobs();
     }
 
     /// Number of processes of other jobs that are connected, and of bridges to them.
@@ -129,8 +149,15 @@ impl Core {
     pub fn fail_lost(&mut self, endpoint: &mut Endpoint) {
         self.lost_reported = false;
         self.lost.retain(|number| endpoint.id_of(*number).is_some());
-        for (handle, number) in self.waiting_for_lost() {
-            self.fail(handle, lost_peer(endpoint.id_of(number)));
+        let waiting = self.waiting_for_lost();
+        let is_news = self.lost_announced != self.lost.len() || !waiting.is_empty();
+        self.lost_announced = self.lost.len();
+        for (handle, number) in waiting {
+            self.fail(handle, endpoint.lost_error(number));
+        }
+        self.replies.retain(|reply| !self.lost.contains(&reply.dest));
+        if !is_news {
+            return;
         }
         for state in self.cancel_requests.values_mut() {
             if let CancelState::Waiting(dest) = state
@@ -188,7 +215,7 @@ impl Core {
             return Ok(());
         }
         let Some(context) = self.contexts.get(context_id) else { return Ok(()) };
-        self.lost_source(context, source).map_or(Ok(()), |number| Err(lost_peer(endpoint.id_of(number))))
+        self.lost_source(context, source).map_or(Ok(()), |number| Err(endpoint.lost_error(number)))
     }
 
     /// Ends a request with an error; a copy of its data that is under way ends first.
