@@ -48,8 +48,6 @@ pub(crate) struct State {
 }
 
 pub(crate) struct Core {
-    /// Ranks in the job; processes with other numbers are of other jobs.
-    pub size: u32,
     pub contexts: Contexts,
     pub requests: Table<Request>,
     /// Requests of operations that were complete when they were started.
@@ -170,7 +168,6 @@ struct Early {
 
 impl Core {
     pub fn new(
-        size: u32,
         doorbell: Doorbell,
         lock: Arc<ProcessLock>,
         instruments: &'static EngineInstruments,
@@ -180,7 +177,6 @@ impl Core {
     ) -> Core {
         instruments.slots_free.raise(u64::from(SLOTS));
         Core {
-            size,
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
             at_once: Table::new(Kind::AtOnce),

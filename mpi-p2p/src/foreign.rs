@@ -16,6 +16,7 @@ use mpi_fabric::{BridgeKey, BridgeOffer, Endpoint, EnteredBridge, JoinedBridge, 
 use crate::context::{Context, user_side};
 use crate::core::{Core, State};
 use crate::engine::Engine;
+use crate::recipe::{Activity, Recipe, RecipeRequest};
 use crate::request::{CancelState, Request, Work};
 
 impl Engine {
@@ -155,6 +156,9 @@ impl Core {
         for (handle, number) in waiting {
             self.fail(handle, endpoint.lost_error(number));
         }
+        for (request, operation, number) in self.partitioned_with_lost() {
+            self.fail_partitioned(request, operation, endpoint.lost_error(number));
+        }
         self.replies.retain(|reply| !self.lost.contains(&reply.dest));
         if !is_news {
             return;
@@ -194,6 +198,22 @@ impl Core {
             found.extend(lost.map(|number| (handle, number)));
         }
         found
+    }
+
+    /// The partitioned operations with processes that have ended: request, operation and process.
+    fn partitioned_with_lost(&self) -> Vec<(Handle, Handle, u32)> {
+        let with_lost = |(request, found): (Handle, &RecipeRequest)| {
+            let Activity::UnderWay(operation) = found.activity else { return None };
+            let world = match &found.recipe {
+                Recipe::PartitionedSend(send) => send.world,
+                Recipe::PartitionedReceive(receive) => receive.world,
+                _ => None,
+            };
+            let world = world.filter(|world| self.lost.contains(world))?;
+            let is_open = self.requests.get(operation).is_some_and(|request| !request.is_done());
+            is_open.then_some((request, operation, world))
+        };
+        self.recipes.iter().filter_map(with_lost).collect()
     }
 
     /// A process of a communicator that has ended.

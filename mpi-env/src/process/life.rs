@@ -156,7 +156,7 @@ impl Process {
         // This library's launcher writes the statistics when all processes have ended.
         if self.rank() == 0 && !(self.is_launched() && self.manager.is_none()) {
             let state_name = |variable: &str, value| self.registry.state_name(variable, value);
-            self.statistics.write(&self.job, &state_name, "").unwrap_or_else(|sentence| self.warn(&sentence));
+            self.statistics.write(&self.job, &state_name, None).unwrap_or_else(|sentence| self.warn(&sentence));
         }
         self.engine.leave_jobs(&self.engine.lock());
         self.advance(Life::Finalising, Life::Finalised);

@@ -204,7 +204,7 @@ pub(super) fn run(mut parent: Parent, request: SpawnRequest, options: &Options) 
     })
 }
 
-/// Serves the request that comes over a descriptor from a process without a launcher. This process divides itself, so
+/// Serves the request that comes over a descriptor from a process without a launcher. This process forks, so
 /// that the caller's child, which it waits for, ends at once.
 pub(super) fn serve(descriptor: &OsStr) -> i32 {
     let reporter = Reporter::default();

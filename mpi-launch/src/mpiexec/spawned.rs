@@ -89,7 +89,7 @@ impl SpawnedJobs {
         SpawnedJobs { jobs: Vec::new(), prefix, job, started: 0, kill_at: None }
     }
 
-    /// Divides this process: in the new one, the result is its connection to this one.
+    /// Forks this process: in the new one, the result is its connection to this one.
     pub(super) fn fork(&mut self, rank: u32, ours: bool, inherited: &Inherited) -> io::Result<Option<Parent>> {
         let (own, child) = UnixStream::pair()?;
         own.set_nonblocking(true)?;
