@@ -453,4 +453,34 @@ mod tests {
         let error = Job::create(&JobOptions { ranks: 0, ring_bytes: None, cores: 1 }).err().unwrap();
         assert!(error.to_string().contains("1 to 1024 ranks"), "{error}");
     }
+
+    #[test]
+    fn a_part_is_aborted_once_by_each_rank() {
+        let job = Job::create(&JobOptions { ranks: 70, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 }).unwrap();
+        assert!(job.request_abort_of(&[3, 66, 1000], 3, 256, AbortCause::Call));
+        assert!(!job.request_abort_of(&[4], 3, 1, AbortCause::Error));
+        assert!(job.request_abort_of(&[5], 5, -1, AbortCause::Error));
+        assert_eq!((job.abort(), job.abort_by(3)), (None, Some((256, AbortCause::Call))));
+        assert_eq!((job.abort_by(5), job.abort_by(66)), (Some((-1, AbortCause::Error)), None));
+        let to_end: Vec<u32> = (0..70).filter(|rank| job.is_to_end(*rank)).collect();
+        assert_eq!(to_end, [3, 5, 66]);
+        job.report_lost(66);
+        assert!(job.is_lost(66) && !job.is_lost(3));
+    }
+
+    #[test]
+    fn a_job_has_left_another_when_all_ranks_have() {
+        let job = Job::create(&JobOptions { ranks: 2, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 }).unwrap();
+        job.set_connected_jobs(0, &[]);
+        assert!(!job.has_left(Some(7)) && !job.has_left(None));
+        job.set_connected_jobs(1, &[8, 7]);
+        assert!(!job.has_left(Some(7)) && job.has_left(Some(9)) && !job.has_left(None));
+        job.set_connected_jobs(1, &[8]);
+        assert!(job.has_left(Some(7)) && !job.has_left(None));
+        // More than are listed.
+        job.set_connected_jobs(1, &vec![8; 40]);
+        assert!(!job.has_left(Some(7)));
+        job.set_connected_jobs(1, &[]);
+        assert!(job.has_left(Some(7)) && job.has_left(None));
+    }
 }

@@ -19,6 +19,9 @@ use crate::engine::Engine;
 use crate::recipe::{Activity, Recipe, RecipeRequest};
 use crate::request::{CancelState, Request, Work};
 
+/// Internal tags from this one on, and negative ones, are of messages among some processes of a communicator.
+pub const TAGS_OF_SOME: i32 = 0x0100_0000;
+
 impl Engine {
     /// Identifies this process among those of all jobs.
     pub fn process_id(&self, guard: &Guard<'_>) -> ProcessId {
@@ -185,10 +188,13 @@ impl Core {
             let context = self.contexts.get(request.context);
             let whole = context.filter(|_| !user_side(request.context)).and_then(|context| self.lost_member(context));
             let lost = match &request.work {
-                Work::Posted { key, .. } => {
-                    whole.or_else(|| context.and_then(|context| self.lost_source(context, key.source)))
-                }
+                Work::Posted { key, .. } => whole
+                    .filter(|_| is_of_all(key.tag))
+                    .or_else(|| context.and_then(|context| self.lost_source(context, key.source))),
                 Work::AwaitContext => context.and_then(|context| self.lost_member(context)),
+                Work::Queued(outgoing) if !is_of_all(outgoing.head.tag) => {
+                    Some(outgoing.dest).filter(|dest| self.lost.contains(dest))
+                }
                 work => match peer_of(work) {
                     Some(peer) if self.lost.contains(&peer) => Some(peer),
                     Some(_) => whole,
@@ -272,6 +278,12 @@ impl Core {
             _ => self.finish(handle),
         }
     }
+}
+
+/// Whether an internal message with this tag belongs to an operation of all processes of a communicator. Messages of some of
+/// them (`MPI_Comm_create_group`, leaders of groups) have the other tags (`mpi_comm`'s `tags`).
+fn is_of_all(tag: i32) -> bool {
+    (0..TAGS_OF_SOME).contains(&tag)
 }
 
 /// The process that an operation is with, once it has begun.

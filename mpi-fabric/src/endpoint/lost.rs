@@ -65,3 +65,67 @@ impl Endpoint {
         Ok(seen)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Payload, RecordHead};
+
+    #[derive(Default)]
+    struct Seen {
+        words: Vec<u64>,
+        lost: Vec<u32>,
+    }
+
+    impl Sink for Seen {
+        fn record(&mut self, _: u32, head: &RecordHead, _: Payload<'_>) {
+            self.words.push(head.a);
+        }
+
+        fn lost(&mut self, number: u32) {
+            self.lost.push(number);
+        }
+    }
+
+    fn head(word: u64) -> RecordHead {
+        RecordHead { kind: 1, a: word, ..RecordHead::default() }
+    }
+
+    #[test]
+    fn a_lost_rank_is_reported_after_all_that_it_has_sent_and_gets_nothing() {
+        let mut ranks = Endpoint::threads(3).expect("memory");
+        for word in 0..40 {
+            ranks[2].push(0, &head(word), &[]).expect("room");
+        }
+        ranks[0].push(2, &head(1), &[]).expect("room");
+        let mut seen = Seen::default();
+        ranks[0].poll(&mut seen).expect("records");
+        assert!(seen.lost.is_empty());
+        ranks[0].job().clone().report_lost(2);
+        while seen.lost.is_empty() {
+            ranks[0].poll(&mut seen).expect("records");
+        }
+        assert_eq!((seen.words, &*seen.lost), ((0..40).collect(), &[2][..]));
+        // Nothing finds room any more, whatever its length.
+        for bytes in [0, 100, 5000] {
+            assert!(ranks[0].push(2, &head(2), &vec![0; bytes]).is_err(), "{bytes}");
+            ranks[0].push(1, &head(3), &vec![0; bytes]).expect("others are there");
+        }
+        assert_eq!(ranks[0].lost_error(2).class(), MPI_ERR_PROC_ABORTED);
+        // The others, and a process to itself, are as before.
+        let mut seen = Seen::default();
+        ranks[0].push(0, &head(7), &[]).expect("room");
+        ranks[1].push(0, &head(8), &[]).expect("room");
+        while seen.words.len() < 2 {
+            ranks[0].poll(&mut seen).expect("records");
+        }
+        assert!(seen.lost.iter().all(|rank| *rank == 2));
+        // A second one is reported too.
+        ranks[0].job().clone().report_lost(1);
+        let mut seen = Seen::default();
+        for _ in 0..3 {
+            ranks[0].poll(&mut seen).expect("records");
+        }
+        assert!(seen.lost.contains(&1) && seen.lost.contains(&2));
+    }
+}

@@ -27,6 +27,16 @@ static void needs(MPI_Comm comm, int dead)
         int result = MPI_Test(&requests[0], &flag, &status);
         check(flag ? class_of(result) == MPI_ERR_PROC_ABORTED : result == MPI_SUCCESS);
     }
+    char data[40] = {0};
+    ok(MPI_Psend_init(data, 4, 10, MPI_CHAR, dead, 5, comm, MPI_INFO_NULL, &requests[0]));
+    ok(MPI_Start(&requests[0]));
+    ok(MPI_Pready_range(0, 3, requests[0]));
+    check_class(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_ERR_PROC_ABORTED);
+    ok(MPI_Request_free(&requests[0]));
+    ok(MPI_Precv_init(data, 4, 10, MPI_CHAR, dead, 5, comm, MPI_INFO_NULL, &requests[0]));
+    ok(MPI_Start(&requests[0]));
+    check_class(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_ERR_PROC_ABORTED);
+    ok(MPI_Request_free(&requests[0]));
     int result = MPI_Ibarrier(comm, &requests[0]);
     check_equal(class_of(result ? result : MPI_Wait(&requests[0], &status)), MPI_ERR_PROC_ABORTED);
 }
@@ -99,6 +109,20 @@ static int alone(int by_call)
     }
     needs(MPI_COMM_WORLD, size - 1);
     continues(MPI_COMM_WORLD, left, ranks, count);
+    /* Those that are left make new communicators, of the world's group and of a session's. */
+    MPI_Group world, others;
+    MPI_Comm made;
+    ok(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    ok(MPI_Group_incl(world, count, ranks, &others));
+    ok(MPI_Comm_create_group(MPI_COMM_WORLD, others, 11, &made));
+    continues(MPI_COMM_WORLD, made, ranks, count);
+    ok(MPI_Comm_free(&made));
+    ok(MPI_Comm_create_from_group(others, "those left", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made));
+    continues(MPI_COMM_WORLD, made, ranks, count);
+    ok(MPI_Comm_free(&made));
+    ok(MPI_Comm_dup(left, &made));
+    continues(MPI_COMM_WORLD, made, ranks, count);
+    ok(MPI_Comm_free(&made));
     return finish_left(left);
 }
 
