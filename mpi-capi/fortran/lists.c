@@ -72,8 +72,8 @@ static size_t used(const char *text, size_t length)
     return length;
 }
 
-/* Copies texts without leading blanks (MPI-5.0, 11.8.2) that stand `stride` characters apart behind each other; returns the
- * place behind the last. */
+/* Copies texts without leading blanks (MPI-5.0, 11.8.2) that stand `stride` characters apart behind each other;
+ * returns the place behind the last. */
 static char *copy_texts(const char *from, size_t stride, size_t length, size_t count, char **list, char *place)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* Aborts a part of the job (`part`, `part-error`), or, of two jobs of which one has spawned the other, one that is still
- * connected with the other (`stay`) or not (`disconnect`): `apart parent stay`. */
+/* Aborts a part of the job (`part`, `part-error`), or, of two jobs of which one has spawned the other, one that is
+ * still connected with the other (`stay`) or not (`disconnect`): `apart parent stay`. */
 #include <errno.h>
 #include <mpi.h>
 #include <signal.h>

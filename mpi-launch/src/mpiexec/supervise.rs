@@ -1,5 +1,7 @@
 //! The loop: signals, children, streams, deadlines.
 
+mod apart;
+
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
@@ -203,24 +205,6 @@ impl Supervisor<'_> {
         }
     }
 
-    /// After a failure, when only jobs are left that are not connected with this one, waits for them as long as they run.
-    fn rest_for_others(&mut self) {
-        if self.living == 0 && self.spawned.living() > 0 && self.spawned.are_apart() {
-            let is_other = |pid: &i32| *pid != self.guard.pid() && !self.spawned.has(*pid);
-            if os::children().is_some_and(|children| !children.iter().any(is_other)) {
-                self.ending.rest();
-            }
-        }
-    }
-
-    /// Reports to the parent a failure that does not concern its job.
-    fn report_apart(&mut self) {
-        let Some(parent) = &mut self.parent else { return };
-        if self.ending.failure().is_none() || self.job.has_left(parent.job()) {
-            parent.report_apart();
-        }
-    }
-
     /// Collects children that ended; false when no child is left.
     fn reap(&mut self) -> bool {
         loop {
@@ -295,30 +279,6 @@ impl Supervisor<'_> {
             parent.report_unconnected();
         }
         self.ending.fail(failure, self.living, now);
-    }
-
-    /// Ends the part of the job that a rank has aborted, and reports that; the others continue.
-    fn abort_part(&mut self, rank: u32, code: i32, cause: AbortCause) {
-        let living = self.part().into_iter().filter(|member| self.ranks[*member as usize].living);
-        let failure = Failure::PartAborted { rank, code, cause, ranks: 1 + living.count() as u32 };
-        self.ending.abort_part(failure.exit_code(), Instant::now());
-        for signal in [libc::SIGTERM, libc::SIGCONT] {
-            self.signal_part(signal);
-        }
-        let sentence = failure.sentence(self.plan, self.job, false);
-        self.reporter.fail(failure.exit_code(), &sentence, |object| failure.facts(self.plan, self.job, object));
-    }
-
-    /// The ranks that are to end because a part of the job was aborted.
-    fn part(&self) -> Vec<u32> {
-        (0..self.job.ranks()).filter(|rank| self.job.is_to_end(*rank)).collect()
-    }
-
-    /// Signals the processes of the ranks that are to end alone, and those that they have started.
-    fn signal_part(&self, signal: i32) {
-        for group in self.part().into_iter().filter_map(|rank| self.guard.group_of(rank)) {
-            os::signal_group(group, signal);
-        }
     }
 
     /// Ends the job when a rank of another library aborts it, or ranks wait in a barrier for one that has ended.
