@@ -59,7 +59,7 @@ fn main() {
         Some(joined) => Endpoint::attach(&joined.attachment, settings),
         None => Endpoint::alone(settings),
     };
-    let mut endpoint = endpoint.unwrap_or_else(|error| {
+    let endpoint = endpoint.unwrap_or_else(|error| {
         eprintln!("{error}");
         exit(98)
     });
