@@ -180,6 +180,7 @@ impl Endpoint {
             connected: Connections::new(job.block(local), job.ranks()),
             known: vec![0; job.ranks().div_ceil(64) as usize].into(),
             world_ranks,
+            lost: Vec::new(),
             beyond: network.is_some(),
             job_number: network.as_ref().map_or(job.id(), |(network, _)| network.job()),
             network: network.map(|(network, _)| network),

@@ -454,7 +454,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_reproducible_sums",
-                description: "Whether sums of floating point numbers in reductions and scans (MPI_SUM on real and complex types but those of quadruple precision) depend on the numbers alone: on neither their order, the number of processes, nor the algorithm. The result is the sum of all contributions in 97 or more bits from the highest bit of the largest one on, rounded once: not a number if a contribution is or if both infinities are among them. What a process sums up by itself before the call is not covered. A number takes 40 bytes in messages. Takes effect with the next call. Must be equal in all processes of the job.",
+                description: "Whether sums of floating point numbers in reductions and scans (MPI_SUM on real and complex types but those of quadruple precision) depend on the numbers alone: on neither their order, the number of processes, nor the algorithm. The result is the sum of all contributions in 97 or more bits from the highest bit of the largest one on, rounded once: not a number if a contribution is or if both infinities are among them. What a process sums up by itself before the call is not covered. A number takes 40 bytes in messages. Takes effect with the next call. Must be equal in all processes of the job. Has no effect on communicators with processes of several jobs.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -534,7 +534,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_check",
-                description: "Whether the processes of a collective call, of any form and on any communicator, first compare its operation, root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of their own, between neighbours too. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise calls hang.",
+                description: "Whether the processes of a collective call, of any form and on any communicator, first compare its operation, root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of their own, between neighbours too. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise calls hang. Has no effect on communicators with processes of several jobs.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
