@@ -157,7 +157,7 @@ impl Drop for SharedMemoryGuard<'_> {
 }
 
 /// Bytes of memory that the host has, swap included.
-fn host_memory() -> u64 {
+pub(crate) fn host_memory() -> u64 {
     // SAFETY: plain data, filled by the call; left zero where it fails.
     let facts = unsafe {
         let mut facts: libc::sysinfo = std::mem::zeroed();
