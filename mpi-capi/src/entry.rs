@@ -65,13 +65,6 @@ pub fn anytime(function: u16, object: Option<Object>, body: impl FnOnce() -> Out
     }
 }
 
-/// Runs a call whose short way has not carried it out, out of line, so that the short way needs no stack.
-#[cold]
-#[inline(never)]
-pub fn otherwise(call: impl FnOnce() -> c_int) -> c_int {
-    call()
-}
-
 /// Runs a call that may free the handle at `address`. Records the function that freed the handle, for errors of later
 /// calls that use it.
 #[inline]

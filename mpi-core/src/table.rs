@@ -1,13 +1,13 @@
 //! Handle tables: a look-up from a handle to a live object is a bounds check and one compare.
 //!
 //! Invariant: a slot's generation grows when its object is removed, and a slot with the last generation is not used
-//! again, so a stale handle is always detected. Memory of slots is reused, never freed.
+//! again, so a stale handle is always detected. Memory of slots is reused, never freed. Each place in `free` is one of a slot.
 //!
 //! A Fortran handle has only the low bits of the generation ([`handle`](crate::handle)). Each time these bits wrap
 //! around, the slot rests (is not reused) until 1,024 slots rest. So a Fortran handle of a freed object names another
 //! object at the earliest after half a million objects of its kind have been freed.
 //! Not here: predefined objects (stored by their owners), concurrency (tables are in [`crate::Guarded`] cells).
-#![allow(unsafe_code)] // stores a new object in an empty slot without reading the slot
+#![allow(unsafe_code)] // finds the free slot of a new object without a bounds check, and stores without reading it
 
 use std::collections::VecDeque;
 
@@ -79,6 +79,17 @@ impl<T> Table<T> {
         // SAFETY: the place is valid for writes. A free slot has no value, so nothing is left without its drop.
         unsafe { std::ptr::write(&mut slot.value, value) };
         Ok(slot.word)
+    }
+
+    /// As [`Table::insert`], if a slot is free already; `None`: nothing has happened.
+    #[inline(always)] // requests of short messages
+    pub fn insert_if_free(&mut self, value: T) -> Option<Handle> {
+        let index = self.free.pop()?;
+        // SAFETY: `free` has places of slots only, and no slot is ever removed.
+        let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
+        // SAFETY: the place is valid for writes. A free slot has no value, so nothing is left without its drop.
+        unsafe { std::ptr::write(&mut slot.value, Some(value)) };
+        Some(slot.word)
     }
 
     /// Whether the table may add a slot. Slots that are never reused do not count towards the limit.
@@ -290,7 +301,8 @@ mod tests {
             let mut table = Table::new(Kind::Request);
             let first = table.insert('a').expect("room");
             assert_eq!((remove(&mut table, first), table.len()), (Some('a'), 0));
-            let second = table.insert('b').expect("room");
+            let second = table.insert_if_free('b').expect("the slot of the first");
+            assert_eq!(table.insert_if_free('z'), None, "no slot is free");
             assert_eq!((second.index(), second.generation()), (first.index(), first.generation() + 1));
             assert_eq!((table.get(first), table.get(second)), (None, Some(&'b')));
             assert_eq!(remove(&mut table, first), None);

@@ -293,6 +293,15 @@ impl<'a> RecvBuf<'a> {
         }
     }
 
+    /// Bytes that follow each other.
+    ///
+    /// # Safety
+    /// As [`RecvBuf::new`].
+    #[inline]
+    pub unsafe fn of_bytes(start: *mut u8, bytes: usize) -> RecvBuf<'a> {
+        TypedBuf::of(start, bytes as u64, LayoutRef::Contiguous)
+    }
+
     /// The elements of a slice.
     #[inline]
     pub fn from_slice<T: Element>(slice: &'a mut [T]) -> RecvBuf<'a> {

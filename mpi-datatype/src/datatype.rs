@@ -132,7 +132,7 @@ impl Datatype {
 
     /// Data bytes of one element (`MPI_Type_size`).
     #[inline]
-    pub fn size(&self) -> u64 {
+    pub const fn size(&self) -> u64 {
         self.size
     }
 
@@ -166,7 +166,7 @@ impl Datatype {
 
     /// Whether elements follow each other without gaps, from their address on, and the type is committed.
     #[inline]
-    pub fn is_contiguous(&self) -> bool {
+    pub const fn is_contiguous(&self) -> bool {
         matches!(self.elements, Elements::Contiguous)
     }
 
@@ -276,13 +276,6 @@ impl Datatype {
     pub(crate) fn contiguous_bytes_of(&self, count: u64) -> Option<u64> {
         let bytes = count.checked_mul(self.size).filter(|bytes| *bytes <= isize::MAX as u64)?;
         self.is_contiguous().then_some(bytes)
-    }
-
-    /// Bytes of `count` elements that follow each other without gaps, if there are at most `most`.
-    #[inline(always)] // a short way of calls that have a longer one
-    pub fn short_bytes_of(&self, count: u64, most: u64) -> Option<usize> {
-        let bytes = count.checked_mul(self.size)?;
-        (bytes <= most && self.is_contiguous()).then_some(bytes as usize)
     }
 
     /// Bytes of memory that `count` elements need, from the first to the last data byte, gaps included; saturates.

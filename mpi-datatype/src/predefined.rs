@@ -39,18 +39,40 @@ pub fn predefined_unwatched(handle: usize) -> Option<&'static Datatype> {
     table.get(handle.wrapping_sub(FIRST))?.as_ref()
 }
 
+/// Bytes of `count` elements of the predefined datatype with this handle word that follow each other without gaps, if there
+/// are at most `most`, and `count` is not negative; `None` also for all other words and, as [`predefined_unwatched`], while
+/// uses are watched.
+#[inline(always)] // short ways of calls that have a longer one
+pub fn short_bytes(handle: usize, count: i32, most: usize) -> Option<usize> {
+    // Relaxed as in `predefined_unwatched`.
+    let sizes = ACTIVE_SIZES.load(Relaxed);
+    // SAFETY: only SIZES and NO_SIZES are stored there, which are static and never change.
+    let sizes: &'static Sizes = unsafe { &*sizes };
+    let size = *sizes.get(handle.wrapping_sub(FIRST))?;
+    // A negative count is a larger number than any length.
+    let bytes = (i64::from(count) * i64::from(size)) as usize;
+    (size != 0 && bytes <= most).then_some(bytes)
+}
+
 /// Adds a watcher of the uses of predefined datatypes, or (`false`) removes one. It applies to all callers of
 /// [`predefined_unwatched`] in the operating-system process.
 pub fn watch_uses(watch: bool) {
     let mut watchers = WATCHERS.lock();
     *watchers = if watch { *watchers + 1 } else { watchers.saturating_sub(1) };
-    let table = if *watchers == 0 { &raw const TABLE } else { &raw const EMPTY };
+    let (table, sizes) = match *watchers {
+        0 => (&raw const TABLE, &raw const SIZES),
+        _ => (&raw const EMPTY, &raw const NO_SIZES),
+    };
     ACTIVE.store(table.cast_mut(), Relaxed);
+    ACTIVE_SIZES.store(sizes.cast_mut(), Relaxed);
 }
 
 /// The table that [`predefined_unwatched`] reads. Never written through.
 static ACTIVE: AtomicPtr<Entries> = AtomicPtr::new((&raw const TABLE).cast_mut());
 static EMPTY: Entries = [const { None }; SLOTS];
+/// The table that [`short_bytes`] reads. Never written through.
+static ACTIVE_SIZES: AtomicPtr<Sizes> = AtomicPtr::new((&raw const SIZES).cast_mut());
+static NO_SIZES: Sizes = [0; SLOTS];
 static WATCHERS: ShortMutex<usize> = ShortMutex::new(0);
 
 /// All predefined datatypes with their handle words, in handle order.
@@ -72,6 +94,25 @@ static LONG_DOUBLE_INT: Layout = Layout::new(Shape::block(20), 0, 32, (0, 20));
 type Entries = [Option<Datatype>; SLOTS];
 
 static TABLE: Entries = table();
+
+/// The size of each type whose elements are contiguous, else 0, for each word from [`FIRST`] on.
+type Sizes = [u8; SLOTS];
+
+static SIZES: Sizes = sizes(&TABLE);
+
+const fn sizes(table: &Entries) -> Sizes {
+    let (mut sizes, mut at) = ([0; SLOTS], 0);
+    while at < SLOTS {
+        if let Some(datatype) = &table[at]
+            && datatype.is_contiguous()
+        {
+            assert!(datatype.size() < 256);
+            sizes[at] = datatype.size() as u8;
+        }
+        at += 1;
+    }
+    sizes
+}
 
 const fn table() -> Entries {
     let mut table = [const { None }; SLOTS];
@@ -172,10 +213,25 @@ mod tests {
         let found = || all().filter(|(word, _)| predefined_unwatched(*word).is_some()).count();
         assert_eq!(found(), all().count());
         assert!(predefined_unwatched(MPI_DATATYPE_NULL).is_none() && predefined_unwatched(0x1ff).is_none());
+        let sized = || all().filter(|(word, _)| short_bytes(*word, 1, usize::MAX >> 1).is_some()).count();
+        assert_eq!(sized(), all().filter(|(_, datatype)| datatype.is_contiguous()).count());
+        for (word, datatype) in all().filter(|(_, datatype)| datatype.is_contiguous()) {
+            let size = datatype.size() as usize;
+            assert_eq!(short_bytes(word, 3, 3 * size), Some(3 * size), "{}", datatype.name());
+            assert_eq!(short_bytes(word, 3, 3 * size - 1), None);
+            assert_eq!(short_bytes(word, 0, 0), Some(0));
+            assert_eq!(short_bytes(word, i32::MAX, usize::MAX >> 1), Some(i32::MAX as usize * size));
+            for negative in [-1, i32::MIN] {
+                assert_eq!(short_bytes(word, negative, usize::MAX >> 1), None);
+            }
+        }
+        for word in [MPI_DATATYPE_NULL, MPI_SHORT_INT, 0x1ff, 0x300, usize::MAX] {
+            assert_eq!(short_bytes(word, 0, 8), None, "{word:#x}");
+        }
         watch_uses(true);
         watch_uses(true);
         watch_uses(false);
-        assert_eq!(found(), 0);
+        assert_eq!((found(), sized()), (0, 0));
         assert!(predefined(MPI_INT).is_some());
         watch_uses(false);
         assert_eq!(found(), all().count());

@@ -3,7 +3,7 @@
 
 use mpi_core::abi::MPI_THREAD_MULTIPLE;
 
-const STACK: usize = 144 << 10;
+const STACK: usize = 128 << 10;
 
 #[test]
 fn a_thread_with_a_small_stack_starts_the_library() {

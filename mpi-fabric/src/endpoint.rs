@@ -108,7 +108,8 @@ pub struct LineRoom<'e> {
     output: &'e mut Output,
     /// Length of the payload.
     len: usize,
-    fenced: bool,
+    // By reference, like the rest: it is read when it is needed, and takes no register until then.
+    fenced: &'e bool,
     variables: &'e &'static FabricInstruments,
 }
 
@@ -120,7 +121,7 @@ impl LineRoom<'_> {
         // SAFETY: `line_to` has found that a line fits, and that the payload is not longer; no other record was pushed
         // meanwhile, because the endpoint is borrowed.
         unsafe { self.output.ring.push_line(head, payload) };
-        self.output.notify(self.fenced, self.variables);
+        self.output.notify(*self.fenced, self.variables);
     }
 }
 
@@ -171,7 +172,7 @@ impl Endpoint {
     pub fn line_to(&mut self, dest: u32, len: usize) -> Option<LineRoom<'_>> {
         let output = self.outputs.get_mut(dest as usize)?;
         let fits = len <= INLINE_BYTES && output.ring.fits_lines(1);
-        fits.then_some(LineRoom { output, len, fenced: self.fenced, variables: &self.variables })
+        fits.then_some(LineRoom { output, len, fenced: &self.fenced, variables: &self.variables })
     }
 
     /// A record of several lines, or one for which there is no room yet. The head is passed by value, so that it stays in

@@ -109,7 +109,7 @@ pub use {
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
     channel::{Awaited, Channel, IN_LINE, Place, Publication, Published, RoomWord},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
-    endpoint::{Attachment, Copier, Endpoint, HostShare, Near},
+    endpoint::{Attachment, Copier, Endpoint, HostShare, LineRoom, Near},
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},

@@ -13,15 +13,13 @@ impl Core {
     /// A request for a send that is over already.
     #[inline]
     pub fn sent_request(&mut self, context: u32, dest: i32, bytes: u64) -> Result<Handle> {
-        let operation = AtOnce { context, peer: dest, bytes, tag: 0, receive: false, has_handle: false };
-        self.at_once.insert(operation).map_err(|_| too_many_requests())
+        self.at_once.insert(AtOnce::sent(context, dest, bytes)).map_err(|_| too_many_requests())
     }
 
     /// A request for a receive that is over already, without an error.
     #[inline]
     pub fn received_at_once(&mut self, context: u32, status: Status) -> Result<Handle> {
-        let (peer, tag, bytes) = (status.source, status.tag, status.bytes());
-        let operation = AtOnce { context, peer, bytes, tag, receive: true, has_handle: false };
+        let operation = AtOnce::received(context, status.source, status.tag, status.bytes());
         self.at_once.insert(operation).map_err(|_| too_many_requests())
     }
 
@@ -33,7 +31,7 @@ impl Core {
             return None;
         }
         let operation = self.at_once.remove_copy(handle)?;
-        if operation.has_handle {
+        if operation.has_handle() {
             self.end_request_handles(handle);
         }
         Some(Completion::of(operation.status(), None, operation.context))
@@ -46,7 +44,7 @@ impl Core {
         let operation = *self.at_once.get(handle)?;
         let Some(status) = self.answer(handle, operation.status(), true) else { return Some(None) };
         self.at_once.remove(handle);
-        if operation.has_handle {
+        if operation.has_handle() {
             self.end_request_handles(handle);
         }
         Some(Some(Completion::of(status, None, operation.context)))

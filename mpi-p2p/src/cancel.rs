@@ -31,7 +31,7 @@ impl State {
         }
         let State { core, endpoint, .. } = self;
         let sent_to = match (core.at_once.get(handle), core.requests.get(handle), core.recipes.get(handle)) {
-            (Some(received), ..) if received.receive => None,
+            (Some(received), ..) if received.is_receive() => None,
             (Some(sent), ..) => core.contexts.get(sent.context).and_then(|context| {
                 let route = context.routes.get(usize::try_from(sent.peer).ok()?)?;
                 Some((sent.context, route.world))

@@ -89,12 +89,18 @@ impl Context {
     #[inline(always)]
     pub fn count_sent(&self, id: u32, route: Route, bytes: u64) {
         if user_side(id) {
-            let instruments = self.spec.instruments;
-            instruments.messages_sent.incr();
-            instruments.bytes_sent.add(bytes);
-            route.peer.messages_sent.incr();
-            route.peer.bytes_sent.add(bytes);
+            self.count_users_sent(route, bytes);
         }
+    }
+
+    /// As [`Context::count_sent`], for a message that is known to be the program's.
+    #[inline(always)]
+    pub fn count_users_sent(&self, route: Route, bytes: u64) {
+        let instruments = self.spec.instruments;
+        instruments.messages_sent.incr();
+        instruments.bytes_sent.add(bytes);
+        route.peer.messages_sent.incr();
+        route.peer.bytes_sent.add(bytes);
     }
 
     /// Counts a message of the program's that was matched with a receive.
@@ -180,6 +186,12 @@ impl Contexts {
     #[inline(always)]
     pub fn get(&self, id: u32) -> Option<&Context> {
         self.table.get(id)
+    }
+
+    /// The context of the program's messages with this id, if it is found at once; `None` for every other id.
+    #[inline(always)]
+    pub fn get_first(&self, id: u32) -> Option<&Context> {
+        self.table.get_first(id)
     }
 
     /// As [`Contexts::get`], for changing it.

@@ -29,7 +29,7 @@ use crate::pipelined_limit::{CalibrationInstruments, PipelinedLimit};
 use crate::receive::Begun;
 use crate::request::Receiver;
 use crate::request::{Completion, Mode, ReceiveFailure};
-use crate::send::Started;
+use crate::send::{Started, StartedLine};
 
 /// A chapter's handler of the messages that arrive for one context.
 ///
@@ -130,6 +130,12 @@ impl Engine {
     #[inline]
     pub fn lock(&self) -> Guard<'_> {
         self.lock.lock()
+    }
+
+    /// Takes the process's lock if it is free.
+    #[inline(always)] // short ways of calls that have a longer one, which waits
+    pub fn lock_if_free(&self) -> Option<Guard<'_>> {
+        self.lock.try_lock()
     }
 
     /// The process's lock.
@@ -321,22 +327,22 @@ impl Engine {
         self.state.get_mut(guard).send_line(context, dest, tag, memory, record)
     }
 
-    /// Starts a standard send of at most 32 bytes of contiguous data, if it needs nothing but stores; it is over then.
-    /// `None`: nothing has happened.
+    /// Starts a standard send of at most 32 bytes of contiguous data, if it needs nothing but stores; the message leaves with
+    /// [`StartedLine::send`]. `None`: nothing has happened.
     #[inline(always)] // a short way of a call that has a longer one
-    pub fn isend_quickly(
-        &self,
-        guard: &mut Guard<'_>,
+    pub fn isend_quickly<'g>(
+        &'g self,
+        guard: &'g mut Guard<'_>,
         context: u32,
         dest: i32,
         tag: i32,
-        memory: &[u8],
-    ) -> Option<Handle> {
-        self.state.get_mut(guard).isend_line(context, dest, tag, memory)
+        bytes: usize,
+    ) -> Option<StartedLine<'g>> {
+        self.state.get_mut(guard).isend_line(context, dest, tag, bytes)
     }
 
-    /// Starts a receive from one process if no message of the context waits. `None`: nothing has happened, and the buffer
-    /// is unchanged.
+    /// Starts a receive from one process if no message of the context waits. An error is the buffer: nothing has
+    /// happened.
     #[inline(always)] // a short way of a call that has a longer one
     pub fn irecv_quickly(
         &self,
@@ -344,8 +350,8 @@ impl Engine {
         context: u32,
         source: i32,
         tag: i32,
-        buffer: &mut RecvBuf<'static>,
-    ) -> Option<Handle> {
+        buffer: RecvBuf<'static>,
+    ) -> std::result::Result<Handle, RecvBuf<'static>> {
         self.state.get_mut(guard).start_receive_quickly(context, Key { source, tag }, buffer)
     }
 
@@ -376,11 +382,12 @@ impl Engine {
         context: u32,
         source: i32,
         tag: i32,
-        mut buffer: RecvBuf<'static>,
+        buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
-        if let Some(request) = self.irecv_quickly(guard, context, source, tag, &mut buffer) {
-            return Ok(request);
-        }
+        let buffer = match self.irecv_quickly(guard, context, source, tag, buffer) {
+            Ok(request) => return Ok(request),
+            Err(buffer) => buffer,
+        };
         let state = self.state.get_mut(guard);
         match state.begin_receive(context, source, tag, buffer)? {
             Begun::Posted(request) => Ok(request),

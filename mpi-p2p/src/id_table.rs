@@ -61,6 +61,17 @@ impl<T> IdTable<T> {
         Some(unsafe { place.item.as_deref().unwrap_unchecked() })
     }
 
+    /// The item with this even id, if it is in the first place where a look-up looks; `None` for every odd id.
+    #[inline(always)]
+    pub fn get_first(&self, id: u32) -> Option<&T> {
+        let place = self.place(self.home(id));
+        if id & 1 != 0 || place.id != id {
+            return None;
+        }
+        // SAFETY: the id is even, so the place has an item.
+        Some(unsafe { place.item.as_deref().unwrap_unchecked() })
+    }
+
     /// As [`IdTable::get`], for changing it.
     #[inline(always)]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut T> {
@@ -151,8 +162,17 @@ mod tests {
                 let found = (n % 3 != 0).then_some(*id);
                 assert_eq!((table.get(*id).copied(), table.get(*id + 1).copied()), (found, found));
                 assert_eq!(table.get_mut(*id).copied(), found);
+                let first = table.get_first(*id).copied();
+                assert!(
+                    first == found || first.is_none() && table.home(*id) != table.position(*id).expect("it is there")
+                );
+                assert!(table.get_first(*id + 1).is_none());
             }
-            assert!(table.get(u32::MAX).is_none() && table.get_mut(u32::MAX - 1).is_none());
+            assert!(
+                table.get_first(u32::MAX).is_none()
+                    && table.get(u32::MAX).is_none()
+                    && table.get_mut(u32::MAX - 1).is_none()
+            );
         }
     }
 }

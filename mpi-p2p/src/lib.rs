@@ -136,4 +136,5 @@ pub use pending_contexts::MakeContext;
 pub use pipelined_limit::CalibrationInstruments;
 pub use posted::PostedInstruments;
 pub use request::{Completion, Generalized, Mode, ReceiveFailure};
+pub use send::StartedLine;
 pub use start::StartedRequest;

@@ -87,7 +87,7 @@ impl State {
         let standing = match handle.is(Kind::AtOnce) {
             true => {
                 let operation = core.at_once.get_mut(handle).ok_or(TError::INVALID)?;
-                operation.has_handle = true;
+                operation.watch();
                 let bytes = operation.bytes;
                 OperationState { bytes, moved: bytes, wanted: bytes, over: true }
             }

@@ -59,8 +59,8 @@ impl State {
 
     /// Starts a receive from one process while no message of the context waits, and returns its request. If no receive
     /// waits either, and the next message in the ring of the sender is short, matches, and finds room in one piece, the
-    /// receive is complete: the message is neither posted nor found. Otherwise the receive is posted. `None`: nothing has
-    /// happened, and the longer way has to start it; so for receives from any source.
+    /// receive is complete: the message is neither posted nor found. Otherwise the receive is posted. An error is the buffer:
+    /// nothing has happened, and the longer way has to start it; so for receives from any source.
     ///
     /// The mark at the end of each lap of the ring is left to a poll, so a program that receives from one process without
     /// end serves the others too.
@@ -69,15 +69,15 @@ impl State {
         &mut self,
         context_id: u32,
         key: Key,
-        buffer: &mut RecvBuf<'static>,
-    ) -> Option<Handle> {
+        mut buffer: RecvBuf<'static>,
+    ) -> std::result::Result<Handle, RecvBuf<'static>> {
         let State { endpoint, core } = self;
-        let context = core.contexts.get_mut(context_id)?;
+        let Some(context) = core.contexts.get_mut(context_id) else { return Err(buffer) };
         // As an unsigned number MPI_ANY_SOURCE is larger than any rank.
-        let route = *context.routes.get(key.source as u32 as usize)?;
+        let Some(route) = context.routes.get(key.source as u32 as usize).copied() else { return Err(buffer) };
         let side = &mut context.sides[(context_id & 1) as usize];
         if !side.unexpected.is_empty() {
-            return None;
+            return Err(buffer);
         }
         if side.posted.is_empty()
             && core.at_once.has_room()
@@ -99,25 +99,26 @@ impl State {
                 context.count_received_from(context_id, route, bytes);
                 core.events.raise_matched(user_side(context_id).then_some(context.spec.instruments.block), key, bytes);
                 core.instruments.eager_received.incr();
-                let (context, peer, tag) = (context_id, key.source, key.tag);
-                let operation = AtOnce { context, peer, bytes, tag, receive: true, has_handle: false };
-                request = core.at_once.insert(operation).ok();
+                request = core.at_once.insert(AtOnce::received(context_id, key.source, key.tag, bytes)).ok();
             });
-            if request.is_some() {
-                return request;
+            if let Some(request) = request {
+                return Ok(request);
             }
         }
         let side = &mut context.sides[(context_id & 1) as usize];
         let limit = core.settings.list_limit();
+        let mut buffer = Some(buffer);
         let request = |handle| {
             side.posted.post(key, handle, limit);
-            let buffer = std::mem::replace(buffer, RecvBuf::empty());
+            let buffer = buffer.take().expect("a request is made once");
             Request::waiting(context_id, Work::Posted { key, buffer })
         };
-        let handle = core.requests.insert_with(request).ok()?;
+        let Ok(handle) = core.requests.insert_with(request) else {
+            return Err(buffer.expect("no request was made"));
+        };
         core.instruments.requests.raise(1);
         context.count_posted(context_id, key, core.events, || room(&core.requests, handle), &mut core.posting);
-        Some(handle)
+        Ok(handle)
     }
 
     /// Starts a receive under the request `operation`, which is complete, or under a new one; the caller keeps the

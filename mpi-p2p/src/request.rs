@@ -156,19 +156,56 @@ pub(crate) struct AtOnce {
     pub peer: i32,
     /// Bytes of its message.
     pub bytes: u64,
-    /// Of a receive: the tag of its message.
+    /// Of a receive: the tag of its message; of a send 0.
     pub tag: i32,
-    /// Whether it is a receive.
-    pub receive: bool,
-    /// An MPI_T handle is bound to it: it has instruments.
-    pub has_handle: bool,
+    /// What it is. Four bytes beside the tag, so that one store writes both.
+    pub kind: AtOnceKind,
+}
+
+/// What an operation that was complete at once is, and whether an MPI_T handle is bound to it: it has instruments then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum AtOnceKind {
+    Send = 0,
+    Receive = 1,
+    WatchedSend = 2,
+    WatchedReceive = 3,
 }
 
 impl AtOnce {
+    /// A send that is over.
+    #[inline(always)]
+    pub fn sent(context: u32, peer: i32, bytes: u64) -> AtOnce {
+        AtOnce { context, peer, bytes, tag: 0, kind: AtOnceKind::Send }
+    }
+
+    /// A receive that is over.
+    #[inline(always)]
+    pub fn received(context: u32, peer: i32, tag: i32, bytes: u64) -> AtOnce {
+        AtOnce { context, peer, bytes, tag, kind: AtOnceKind::Receive }
+    }
+
+    /// Whether it is a receive.
+    #[inline(always)]
+    pub fn is_receive(&self) -> bool {
+        matches!(self.kind, AtOnceKind::Receive | AtOnceKind::WatchedReceive)
+    }
+
+    /// Whether an MPI_T handle is bound to it.
+    #[inline(always)]
+    pub fn has_handle(&self) -> bool {
+        matches!(self.kind, AtOnceKind::WatchedSend | AtOnceKind::WatchedReceive)
+    }
+
+    /// An MPI_T handle is bound to it from now on.
+    pub fn watch(&mut self) {
+        self.kind = if self.is_receive() { AtOnceKind::WatchedReceive } else { AtOnceKind::WatchedSend };
+    }
+
     /// The status of the operation, if it was not cancelled.
     #[inline(always)]
     pub fn status(&self) -> Status {
-        if self.receive { Status::new(self.peer, self.tag, self.bytes) } else { Status::EMPTY }
+        if self.is_receive() { Status::new(self.peer, self.tag, self.bytes) } else { Status::EMPTY }
     }
 }
 
@@ -204,8 +241,8 @@ pub(crate) enum Receiver {
 }
 
 #[derive(Debug)]
+#[repr(C)] // the work last: what its kind leaves unused is not copied into a slot with the rest
 pub(crate) struct Request {
-    pub work: Work,
     /// Of a send only its bytes, and whether it was cancelled.
     pub status: Status,
     pub error: Option<Error>,
@@ -213,6 +250,7 @@ pub(crate) struct Request {
     pub marks: u32,
     /// Context id of the operation.
     pub context: u32,
+    pub work: Work,
 }
 
 /// What an operation waits for.

@@ -9,7 +9,7 @@ use mpi_core::abi::MPI_PROC_NULL;
 use mpi_datatype::SendBuf;
 use mpi_errors::Result;
 use mpi_fabric::layout::CELL_BYTES;
-use mpi_fabric::{Endpoint, Full, RecordHead, RegionKey, Registration};
+use mpi_fabric::{Endpoint, Full, LineRoom, RecordHead, RegionKey, Registration};
 
 use crate::ahead::push_offer;
 use crate::buffered::BufferOwner;
@@ -28,6 +28,28 @@ pub(crate) enum Started {
     Complete,
     /// It continues as this request.
     Under(Handle),
+}
+
+/// A send of one line that is counted and has its request, and whose message is to be put into the ring.
+#[must_use = "the message has not left"]
+pub struct StartedLine<'s> {
+    /// The request.
+    pub request: Handle,
+    rank: u32,
+    context: u32,
+    tag: i32,
+    room: LineRoom<'s>,
+}
+
+impl StartedLine<'_> {
+    /// Puts the message into the ring: as many bytes as [`State::isend_line`] was called for.
+    #[inline(always)] // one caller: `MPI_Isend`
+    pub fn send(self, memory: &[u8]) {
+        let StartedLine { request, rank, context, tag, room } = self;
+        // The message carries the handle, so that a cancel can refer to it.
+        let (a, b) = (u64::from(rank), token(request));
+        room.push(&RecordHead { kind: wire::EAGER, flags: 0, context, tag, a, b }, memory);
+    }
 }
 
 impl State {
@@ -95,8 +117,8 @@ impl State {
         self.isend_slowly(context_id, dest, tag, Data::User(buffer), mode, Receiver::Matching)
     }
 
-    /// Sends a message of one line if nothing but stores is needed: calls `record`, then puts the message into the ring,
-    /// and returns the result of `record`. Otherwise does nothing.
+    /// Sends a message of the program of one line if nothing but stores is needed: calls `record`, then puts the message
+    /// into the ring, and returns the result of `record`. Otherwise does nothing.
     #[inline(always)] // one caller: `MPI_Send`
     pub fn send_line<R>(
         &mut self,
@@ -107,7 +129,7 @@ impl State {
         record: impl FnOnce() -> R,
     ) -> Option<R> {
         let State { endpoint, core } = self;
-        let context = core.contexts.get(context_id)?;
+        let context = core.contexts.get_first(context_id)?;
         // As an unsigned number a negative rank, such as MPI_PROC_NULL, is larger than any rank.
         let route = *context.routes.get(dest as u32 as usize)?;
         let bytes = memory.len() as u64;
@@ -117,32 +139,31 @@ impl State {
         let room = endpoint.line_to(route.world, memory.len())?;
         let recorded = record();
         let a = u64::from(context.spec.rank);
-        room.push(&RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: 0 }, memory);
-        context.count_sent(context_id, route, bytes);
+        let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: 0 };
+        // Before the message leaves, so that what this needs is not kept.
+        context.count_users_sent(route, bytes);
         core.count_eager(bytes);
+        room.push(&head, memory);
         Some(recorded)
     }
 
-    /// As [`State::send_line`], with a request, which is returned.
+    /// As [`State::send_line`], with a request: the message is put into the ring by [`StartedLine::send`], for which nothing
+    /// is missing. `None`: nothing has happened.
     #[inline(always)] // one caller: `MPI_Isend`
-    pub fn isend_line(&mut self, context_id: u32, dest: i32, tag: i32, memory: &[u8]) -> Option<Handle> {
+    pub fn isend_line(&mut self, context_id: u32, dest: i32, tag: i32, bytes: usize) -> Option<StartedLine<'_>> {
         let State { endpoint, core } = self;
-        let context = core.contexts.get(context_id)?;
+        let context = core.contexts.get_first(context_id)?;
         // As an unsigned number a negative rank, such as MPI_PROC_NULL, is larger than any rank.
         let route = *context.routes.get(dest as u32 as usize)?;
-        let bytes = memory.len() as u64;
-        if !context.is_eager(bytes) || core.backlogged != 0 {
+        if !context.is_eager(bytes as u64) || core.backlogged != 0 {
             return None;
         }
-        let room = endpoint.line_to(route.world, memory.len())?;
-        let operation = AtOnce { context: context_id, peer: dest, bytes, tag: 0, receive: false, has_handle: false };
-        let handle = core.at_once.insert(operation).ok()?;
-        let (a, b) = (u64::from(context.spec.rank), token(handle));
-        // The message carries the handle, so that a cancel can refer to it.
-        room.push(&RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b }, memory);
-        context.count_sent(context_id, route, bytes);
-        core.count_eager(bytes);
-        Some(handle)
+        let room = endpoint.line_to(route.world, bytes)?;
+        let request = core.at_once.insert_if_free(AtOnce::sent(context_id, dest, bytes as u64))?;
+        // Before the message leaves, so that what this needs is not kept.
+        context.count_users_sent(route, bytes as u64);
+        core.count_eager(bytes as u64);
+        Some(StartedLine { request, rank: context.spec.rank, context: context_id, tag, room })
     }
 
     /// Starts a send of a request with a recipe, whose handle is `token`.

@@ -268,14 +268,19 @@ pub unsafe extern "C" fn PMPI_Comm_rank(comm: usize, rank: *mut c_int) -> c_int 
     if imp::comm::comm_rank_quickly(comm, rank) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(comm, rank);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(comm: usize, rank: *mut c_int) -> c_int {
         entry::lockless(functions::MPI_COMM_RANK, Some(Object::comm(comm)), |cx| {
             let comm = cx.comm("comm", comm)?;
             let rank = check::out("rank", rank)?;
 
             imp::comm::comm_rank(cx, comm, rank)
         })
-    })
+    }
 }
 
 /// `MPI_Comm_remote_group`, since MPI-1.
@@ -342,14 +347,19 @@ pub unsafe extern "C" fn PMPI_Comm_size(comm: usize, size: *mut c_int) -> c_int 
     if imp::comm::comm_size_quickly(comm, size) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(comm, size);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(comm: usize, size: *mut c_int) -> c_int {
         entry::lockless(functions::MPI_COMM_SIZE, Some(Object::comm(comm)), |cx| {
             let comm = cx.comm("comm", comm)?;
             let size = check::out("size", size)?;
 
             imp::comm::comm_size(cx, comm, size)
         })
-    })
+    }
 }
 
 /// `MPI_Comm_split`, since MPI-1.

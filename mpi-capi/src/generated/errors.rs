@@ -98,13 +98,18 @@ pub unsafe extern "C" fn PMPI_Error_class(errorcode: c_int, errorclass: *mut c_i
     if imp::errhandler::error_class_quickly(errorcode, errorclass) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(errorcode, errorclass);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(errorcode: c_int, errorclass: *mut c_int) -> c_int {
         entry::anytime(functions::MPI_ERROR_CLASS, None, || {
             let errorclass = check::out("errorclass", errorclass)?;
 
             imp::errhandler::error_class(errorcode, errorclass)
         })
-    })
+    }
 }
 
 /// `MPI_Error_string`, since MPI-1.

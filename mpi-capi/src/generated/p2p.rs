@@ -440,7 +440,20 @@ pub unsafe extern "C" fn PMPI_Irecv(
     if imp::receive::irecv_quickly(buf, count, datatype, source, tag, comm, request) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(buf, count, datatype, source, tag, comm, request);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(
+        buf: *mut c_void,
+        count: c_int,
+        datatype: usize,
+        source: c_int,
+        tag: c_int,
+        comm: usize,
+        request: *mut usize,
+    ) -> c_int {
         entry::running(functions::MPI_IRECV, Some(Object::comm(comm)), |cx| {
             let mut cx = cx;
             let comm = cx.comm("comm", comm)?;
@@ -454,7 +467,7 @@ pub unsafe extern "C" fn PMPI_Irecv(
             cx.record(functions::MPI_IRECV, source as i32, tag, count);
             imp::receive::irecv(cx, buf, source, tag, comm, request)
         })
-    })
+    }
 }
 
 /// `MPI_Irecv_c`, since MPI-4.0.
@@ -549,7 +562,20 @@ pub unsafe extern "C" fn PMPI_Isend(
     if imp::send::isend_quickly(buf, count, datatype, dest, tag, comm, request) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(buf, count, datatype, dest, tag, comm, request);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(
+        buf: *const c_void,
+        count: c_int,
+        datatype: usize,
+        dest: c_int,
+        tag: c_int,
+        comm: usize,
+        request: *mut usize,
+    ) -> c_int {
         entry::running(functions::MPI_ISEND, Some(Object::comm(comm)), |cx| {
             let mut cx = cx;
             let comm = cx.comm("comm", comm)?;
@@ -563,7 +589,7 @@ pub unsafe extern "C" fn PMPI_Isend(
             cx.record(functions::MPI_ISEND, dest as i32, tag, count);
             imp::send::isend(cx, buf, dest, tag, comm, request)
         })
-    })
+    }
 }
 
 /// `MPI_Isend_c`, since MPI-4.0.
@@ -1248,7 +1274,19 @@ pub unsafe extern "C" fn PMPI_Send(
     if imp::send::send_quickly(buf, count, datatype, dest, tag, comm) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(buf, count, datatype, dest, tag, comm);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(
+        buf: *const c_void,
+        count: c_int,
+        datatype: usize,
+        dest: c_int,
+        tag: c_int,
+        comm: usize,
+    ) -> c_int {
         entry::running(functions::MPI_SEND, Some(Object::comm(comm)), |cx| {
             let mut cx = cx;
             let comm = cx.comm("comm", comm)?;
@@ -1261,7 +1299,7 @@ pub unsafe extern "C" fn PMPI_Send(
             let record = cx.enter(functions::MPI_SEND, dest as i32, tag, count);
             record.end(imp::send::send(cx, buf, dest, tag, comm))
         })
-    })
+    }
 }
 
 /// `MPI_Send_c`, since MPI-4.0.

@@ -34,7 +34,32 @@ pub unsafe extern "C" fn PMPI_Accumulate(
     ) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(
+        origin_addr,
+        origin_count,
+        origin_datatype,
+        target_rank,
+        target_disp,
+        target_count,
+        target_datatype,
+        op,
+        win,
+    );
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(
+        origin_addr: *const c_void,
+        origin_count: c_int,
+        origin_datatype: usize,
+        target_rank: c_int,
+        target_disp: isize,
+        target_count: c_int,
+        target_datatype: usize,
+        op: usize,
+        win: usize,
+    ) -> c_int {
         entry::running(functions::MPI_ACCUMULATE, Some(Object::win(win)), |cx| {
             let mut cx = cx;
             let win = cx.window("win", win)?;
@@ -57,7 +82,7 @@ pub unsafe extern "C" fn PMPI_Accumulate(
                 win,
             )
         })
-    })
+    }
 }
 
 /// `MPI_Accumulate_c`, since MPI-4.0.
@@ -119,7 +144,20 @@ pub unsafe extern "C" fn PMPI_Compare_and_swap(
     ) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(
+        origin_addr: *const c_void,
+        compare_addr: *const c_void,
+        result_addr: *mut c_void,
+        datatype: usize,
+        target_rank: c_int,
+        target_disp: isize,
+        win: usize,
+    ) -> c_int {
         entry::running(functions::MPI_COMPARE_AND_SWAP, Some(Object::win(win)), |cx| {
             let mut cx = cx;
             let win = cx.window("win", win)?;
@@ -137,7 +175,7 @@ pub unsafe extern "C" fn PMPI_Compare_and_swap(
                 win,
             )
         })
-    })
+    }
 }
 
 /// `MPI_Fetch_and_op`, since MPI-3.0.
@@ -154,7 +192,20 @@ pub unsafe extern "C" fn PMPI_Fetch_and_op(
     if imp::win_access::fetch_and_op_quickly(origin_addr, result_addr, datatype, target_rank, target_disp, op, win) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(
+        origin_addr: *const c_void,
+        result_addr: *mut c_void,
+        datatype: usize,
+        target_rank: c_int,
+        target_disp: isize,
+        op: usize,
+        win: usize,
+    ) -> c_int {
         entry::running(functions::MPI_FETCH_AND_OP, Some(Object::win(win)), |cx| {
             let mut cx = cx;
             let win = cx.window("win", win)?;
@@ -163,7 +214,7 @@ pub unsafe extern "C" fn PMPI_Fetch_and_op(
             cx.record(functions::MPI_FETCH_AND_OP, target_rank as i32, 0, 0);
             imp::win_access::fetch_and_op(cx, origin_addr, result_addr, datatype, target_rank, target_disp, op, win)
         })
-    })
+    }
 }
 
 /// `MPI_Get`, since MPI-2.
@@ -190,7 +241,30 @@ pub unsafe extern "C" fn PMPI_Get(
     ) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(
+        origin_addr,
+        origin_count,
+        origin_datatype,
+        target_rank,
+        target_disp,
+        target_count,
+        target_datatype,
+        win,
+    );
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(
+        origin_addr: *mut c_void,
+        origin_count: c_int,
+        origin_datatype: usize,
+        target_rank: c_int,
+        target_disp: isize,
+        target_count: c_int,
+        target_datatype: usize,
+        win: usize,
+    ) -> c_int {
         entry::running(functions::MPI_GET, Some(Object::win(win)), |cx| {
             let mut cx = cx;
             let win = cx.window("win", win)?;
@@ -203,7 +277,7 @@ pub unsafe extern "C" fn PMPI_Get(
             cx.record(functions::MPI_GET, target_rank as i32, 0, origin_count);
             imp::win_access::get(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
         })
-    })
+    }
 }
 
 /// `MPI_Get_accumulate`, since MPI-3.0.
@@ -342,7 +416,30 @@ pub unsafe extern "C" fn PMPI_Put(
     ) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(
+        origin_addr,
+        origin_count,
+        origin_datatype,
+        target_rank,
+        target_disp,
+        target_count,
+        target_datatype,
+        win,
+    );
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(
+        origin_addr: *const c_void,
+        origin_count: c_int,
+        origin_datatype: usize,
+        target_rank: c_int,
+        target_disp: isize,
+        target_count: c_int,
+        target_datatype: usize,
+        win: usize,
+    ) -> c_int {
         entry::running(functions::MPI_PUT, Some(Object::win(win)), |cx| {
             let mut cx = cx;
             let win = cx.window("win", win)?;
@@ -355,7 +452,7 @@ pub unsafe extern "C" fn PMPI_Put(
             cx.record(functions::MPI_PUT, target_rank as i32, 0, origin_count);
             imp::win_access::put(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
         })
-    })
+    }
 }
 
 /// `MPI_Put_c`, since MPI-4.0.
@@ -865,7 +962,12 @@ pub unsafe extern "C" fn PMPI_Win_flush(rank: c_int, win: usize) -> c_int {
     if imp::win_epoch::win_flush_quickly(rank, win) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(rank, win);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(rank: c_int, win: usize) -> c_int {
         entry::running(functions::MPI_WIN_FLUSH, Some(Object::win(win)), |cx| {
             let mut cx = cx;
             let win = cx.window("win", win)?;
@@ -873,7 +975,7 @@ pub unsafe extern "C" fn PMPI_Win_flush(rank: c_int, win: usize) -> c_int {
             let record = cx.enter(functions::MPI_WIN_FLUSH, rank as i32, 0, 0);
             record.end(imp::win_epoch::win_flush(cx, rank, win))
         })
-    })
+    }
 }
 
 /// `MPI_Win_flush_all`, since MPI-3.0.
@@ -894,7 +996,12 @@ pub unsafe extern "C" fn PMPI_Win_flush_local(rank: c_int, win: usize) -> c_int 
     if imp::win_epoch::win_flush_local_quickly(rank, win) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(rank, win);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(rank: c_int, win: usize) -> c_int {
         entry::running(functions::MPI_WIN_FLUSH_LOCAL, Some(Object::win(win)), |cx| {
             let mut cx = cx;
             let win = cx.window("win", win)?;
@@ -902,7 +1009,7 @@ pub unsafe extern "C" fn PMPI_Win_flush_local(rank: c_int, win: usize) -> c_int 
             let record = cx.enter(functions::MPI_WIN_FLUSH_LOCAL, rank as i32, 0, 0);
             record.end(imp::win_epoch::win_flush_local(cx, rank, win))
         })
-    })
+    }
 }
 
 /// `MPI_Win_flush_local_all`, since MPI-3.0.
@@ -960,7 +1067,12 @@ pub unsafe extern "C" fn PMPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_
     if imp::win_epoch::win_lock_quickly(lock_type, rank, assert, win) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(lock_type, rank, assert, win);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(lock_type: c_int, rank: c_int, assert: c_int, win: usize) -> c_int {
         entry::running(functions::MPI_WIN_LOCK, Some(Object::win(win)), |cx| {
             let mut cx = cx;
             let win = cx.window("win", win)?;
@@ -968,7 +1080,7 @@ pub unsafe extern "C" fn PMPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_
             let record = cx.enter(functions::MPI_WIN_LOCK, rank as i32, 0, 0);
             record.end(imp::win_epoch::win_lock(cx, lock_type, rank, assert, win))
         })
-    })
+    }
 }
 
 /// `MPI_Win_lock_all`, since MPI-3.0.
@@ -1089,7 +1201,12 @@ pub unsafe extern "C" fn PMPI_Win_unlock(rank: c_int, win: usize) -> c_int {
     if imp::win_epoch::win_unlock_quickly(rank, win) {
         return mpi_core::abi::MPI_SUCCESS;
     }
-    entry::otherwise(move || {
+    return longer_way(rank, win);
+
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(rank: c_int, win: usize) -> c_int {
         entry::running(functions::MPI_WIN_UNLOCK, Some(Object::win(win)), |cx| {
             let mut cx = cx;
             let win = cx.window("win", win)?;
@@ -1097,7 +1214,7 @@ pub unsafe extern "C" fn PMPI_Win_unlock(rank: c_int, win: usize) -> c_int {
             let record = cx.enter(functions::MPI_WIN_UNLOCK, rank as i32, 0, 0);
             record.end(imp::win_epoch::win_unlock(cx, rank, win))
         })
-    })
+    }
 }
 
 /// `MPI_Win_unlock_all`, since MPI-3.0.

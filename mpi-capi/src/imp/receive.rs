@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use mpi_core::{Handle, Status, abi, functions};
-use mpi_datatype::{RecvBuf, SendBuf, predefined_unwatched};
+use mpi_datatype::{RecvBuf, SendBuf, short_bytes};
 use mpi_errors::Error;
 use mpi_p2p::ReceiveFailure;
 
@@ -32,24 +32,25 @@ pub fn irecv_quickly(
 ) -> bool {
     let start = || {
         let process = mpi_env::running_quickly()?;
-        let datatype = predefined_unwatched(datatype)?;
-        if count < 0
-            || tag < 0 && tag != abi::MPI_ANY_TAG
+        let bytes = short_bytes(datatype, count, usize::MAX >> 1)?;
+        if tag < 0 && tag != abi::MPI_ANY_TAG
             || check::is_no_memory(buf)
             || request.is_null()
             || mpi_t::any_callback_registered()
         {
             return None;
         }
-        let mut guard = process.engine.lock();
+        let engine = &*process.engine;
+        let mut guard = engine.lock_if_free()?;
         let context = process.comm_facts(&guard, Handle(comm))?.context();
         // SAFETY: the program passed a buffer of `count` elements, which it does not use until the operation is complete.
-        let mut buffer = unsafe { RecvBuf::new(buf.cast(), count as u64, datatype) }?;
-        let started = process.engine.irecv_quickly(&mut guard, context, source, tag, &mut buffer)?;
+        let buffer = unsafe { RecvBuf::of_bytes(buf.cast(), bytes) };
+        let started = engine.irecv_quickly(&mut guard, context, source, tag, buffer).ok()?;
         process.recorder.record(functions::MPI_IRECV, context, source, tag, count as u64);
-        Some(started)
+        // Before the lock is released, so that nothing has to be kept until then.
+        check::set_quickly(request, started.0).then_some(())
     };
-    start().is_some_and(|started| check::set_quickly(request, started.0))
+    start().is_some()
 }
 
 /// `MPI_Irecv`

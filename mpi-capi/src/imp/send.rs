@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use mpi_core::{Guard, Handle, functions};
-use mpi_datatype::{SendBuf, predefined_unwatched};
+use mpi_datatype::{SendBuf, short_bytes};
 use mpi_fabric::{INLINE_BYTES, Mark};
 use mpi_p2p::Mode;
 
@@ -17,16 +17,17 @@ use crate::errors::Outcome;
 pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: usize) -> bool {
     let send = || {
         let process = mpi_env::running_quickly()?;
-        let bytes = predefined_unwatched(datatype)?.short_bytes_of(i64::from(count) as u64, INLINE_BYTES as u64)?;
-        if count | tag < 0 || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
+        let bytes = short_bytes(datatype, count, INLINE_BYTES)?;
+        if tag < 0 || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
             return None;
         }
-        let mut guard = process.engine.lock();
+        let engine = &*process.engine;
+        let mut guard = engine.lock_if_free()?;
         let context = process.comm_facts(&guard, Handle(comm))?.context();
         // SAFETY: the program passed a buffer of `count` elements, which it does not modify during the call.
         let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };
         let record = || process.recorder.enter(functions::MPI_SEND, context, dest, tag, count as u64);
-        process.engine.send_quickly(&mut guard, context, dest, tag, memory, record).map(Mark::leave_held)
+        engine.send_quickly(&mut guard, context, dest, tag, memory, record).map(Mark::leave_held)
     };
     send().is_some()
 }
@@ -44,19 +45,23 @@ pub fn isend_quickly(
 ) -> bool {
     let send = || {
         let process = mpi_env::running_quickly()?;
-        let bytes = predefined_unwatched(datatype)?.short_bytes_of(i64::from(count) as u64, INLINE_BYTES as u64)?;
-        if count | tag < 0 || check::is_no_memory(buf) || request.is_null() || mpi_t::any_callback_registered() {
+        let bytes = short_bytes(datatype, count, INLINE_BYTES)?;
+        if tag < 0 || check::is_no_memory(buf) || request.is_null() || mpi_t::any_callback_registered() {
             return None;
         }
-        let mut guard = process.engine.lock();
+        let engine = &*process.engine;
+        let mut guard = engine.lock_if_free()?;
         let context = process.comm_facts(&guard, Handle(comm))?.context();
         // SAFETY: the program passed a buffer of `count` elements, which it does not modify during the call.
         let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };
-        let started = process.engine.isend_quickly(&mut guard, context, dest, tag, memory)?;
+        let started = engine.isend_quickly(&mut guard, context, dest, tag, bytes)?;
+        // Before the message leaves, so that what only these need is not kept beside what the rest needs.
         process.recorder.record(functions::MPI_ISEND, context, dest, tag, count as u64);
-        Some(started)
+        check::set_quickly(request, started.request.0);
+        started.send(memory);
+        Some(())
     };
-    send().is_some_and(|started| check::set_quickly(request, started.0))
+    send().is_some()
 }
 
 macro_rules! sends {

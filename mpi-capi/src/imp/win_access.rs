@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use mpi_core::{Guard, Handle, abi, functions};
-use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined_unwatched};
+use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined_unwatched, short_bytes};
 use mpi_env::Process;
 use mpi_win::{SHORT_BYTES, Target, Win};
 
@@ -36,8 +36,8 @@ fn few_bytes(
     (target_count, target_datatype): (c_int, usize),
 ) -> Option<(&'static Process, usize)> {
     let process = mpi_env::running_quickly()?;
-    let bytes = predefined_unwatched(datatype)?.short_bytes_of(i64::from(count) as u64, SHORT_BYTES)?;
-    let differ = datatype != target_datatype || count != target_count || count < 0;
+    let bytes = short_bytes(datatype, count, SHORT_BYTES as usize)?;
+    let differ = datatype != target_datatype || count != target_count;
     if differ || check::is_no_memory(address) || mpi_t::any_callback_registered() {
         return None;
     }

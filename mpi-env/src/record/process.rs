@@ -98,7 +98,8 @@ pub struct Process {
     pub(crate) internal_meters: InternalMeters,
     /// Ports that the program has opened.
     pub(crate) ports: Ports,
-    pub(crate) errhandler_cache: ErrhandlerCache,
+    /// In a box, so that unoptimised code, which copies the record in its making, needs less stack.
+    pub(crate) errhandler_cache: Box<ErrhandlerCache>,
     /// Whether the program has set the error handler of `MPI_COMM_SELF`.
     pub(crate) comm_self_handler_set: AtomicBool,
     /// The facts, as in `facts`, of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
@@ -230,7 +231,7 @@ impl Process {
             predefined_facts: [fact(rank, size), fact(0, 1)],
             internal_meters: InternalMeters::default(),
             ports: Ports::default(),
-            errhandler_cache: ErrhandlerCache::default(),
+            errhandler_cache: Box::default(),
             comm_self_handler_set: AtomicBool::new(false),
             users: Guarded::new(&lock, 0),
             sessions,

@@ -10,9 +10,9 @@ use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
 
 use crate::field::WordUnit;
 use crate::handle::found::{Found, all_of, find};
-use crate::handle::pool;
 use crate::handle::table::{self, Step};
 use crate::handle::value_format::{Scalar, ValueFormat};
+use crate::handle::{pool, wide_read};
 use crate::last_error::record_failure;
 use crate::state_word::state;
 use crate::{TError, TResult, Value, ValueType};
@@ -41,7 +41,34 @@ pub(crate) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -
         return MPI_SUCCESS;
     }
     // SAFETY: the caller's promise.
+    if unsafe { read_adjacent(session, handle, out) } {
+        return MPI_SUCCESS;
+    }
+    // SAFETY: the caller's promise.
     unsafe { read_any(session, handle, out) }
+}
+
+/// Reads a handle of many running elements of type `u64` whose sources are adjacent; false for all others, of which some
+/// elements may have been stored.
+///
+/// # Safety
+/// As [`read_raw`].
+#[inline(always)] // one caller
+unsafe fn read_adjacent(session: usize, handle: usize, out: *mut c_void) -> bool {
+    let slot = table::slot_of(handle);
+    let Some(view) = slot.view(session, handle) else { return false };
+    let facts = view.facts;
+    const COUNT: u8 = ValueFormat { value: ValueType::U64, unit: WordUnit::One }.bits();
+    let plain = !facts.is_mark() && facts.value_format() == COUNT;
+    if !plain || facts.stride() != 1 || view.elements.is_null() {
+        return false;
+    }
+    let count = facts.count();
+    // SAFETY: an array has `count` states and, with this stride, as many adjacent sources, all static; the caller's promise
+    // is the room.
+    let read = unsafe { wide_read::read_adjacent(view.elements, view.source, out.cast(), count) };
+    // Afterwards, so that sources that belong to another object by then are not read as these.
+    read == count && !(Found { handle, slot, view }).has_ended()
 }
 
 /// # Safety

@@ -12,7 +12,7 @@ use mpi_core::abi::MPI_T_PVAR_ALL_HANDLES;
 
 use crate::handle::slot::{Slot, SlotView};
 use crate::handle::value_format::{Scalar, ValueFormat};
-use crate::handle::{pool, refusal, table};
+use crate::handle::{pool, refusal, table, wide_read};
 use crate::level::watch;
 use crate::state_word::state::{self, HandleEnded, Stepped};
 use crate::{Level, TError, TResult};
@@ -81,15 +81,25 @@ impl Found {
         if self.has_ended() {
             return Err(self.object_freed());
         }
-        self.each(|i, word, source| {
-            let value = match state::read_narrow(word, source) {
-                Some(value) => value,
-                None => state::read(word, source, self.view.facts.kind())?,
-            };
-            // SAFETY: the caller's promise.
-            unsafe { out.add(i).write_unaligned(value) };
-            Ok(())
-        })
+        let (count, states) = (self.count(), self.view.elements);
+        let mut read = 0;
+        if self.view.facts.stride() == 1 && !states.is_null() {
+            // SAFETY: an array has `count` states and, with this stride, as many adjacent sources, all static; the caller's
+            // promise is the room.
+            read = unsafe { wide_read::read_adjacent(states, self.view.source, out, count) };
+        }
+        (read..count)
+            .try_for_each(|i| {
+                let (word, source) = self.element(i);
+                let value = match state::read_narrow(word, source) {
+                    Some(value) => value,
+                    None => state::read(word, source, self.view.facts.kind())?,
+                };
+                // SAFETY: the caller's promise.
+                unsafe { out.add(i).write_unaligned(value) };
+                Ok(())
+            })
+            .map_err(|HandleEnded| self.object_freed())
     }
 
     pub(super) fn set_running(&self, running: bool) -> TResult<()> {

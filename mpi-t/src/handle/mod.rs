@@ -4,6 +4,7 @@
 //! - `value_format`: how a value is converted, and stored for the caller.
 //! - `slot`: the facts of a handle; how a slot is reused so that readers detect it.
 //! - `table`: the array of slots. `read`: the few instructions from a handle word to a value.
+//! - `wide_read`: many elements of an array at a time.
 //! - `access`: write, start, stop, reset, readreset, other reads; of one handle and of all. `found`: the same steps on
 //!   the elements of a live handle.
 //! - `pool`: allocating and freeing handles and sessions.
@@ -21,3 +22,4 @@ pub(crate) mod refusal;
 pub(crate) mod slot;
 pub(crate) mod table;
 pub(crate) mod value_format;
+mod wide_read;

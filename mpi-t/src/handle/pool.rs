@@ -19,6 +19,8 @@ use crate::state_word::state::{self, Format, State};
 use crate::tool_metrics::{HandleInstruments, handle_instruments};
 use crate::{Level, TError, TResult};
 
+/// Words in a line of the cache.
+const WORDS_OF_A_LINE: usize = 8;
 /// The most sessions that can exist at a time.
 const SESSIONS: usize = 4096;
 
@@ -291,7 +293,13 @@ impl Pool {
     fn elements(&mut self, count: usize) -> &'static [AtomicU64] {
         match self.free_elements.get_mut(&count).and_then(Vec::pop) {
             Some(words) => words,
-            None => Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect()),
+            None => {
+                // From the beginning of a line on, because vectors that reach into a second line take twice as long to read.
+                let words: &'static [AtomicU64] =
+                    Vec::leak((0..count + WORDS_OF_A_LINE - 1).map(|_| AtomicU64::new(0)).collect());
+                let first = words.as_ptr().align_offset(64).min(WORDS_OF_A_LINE - 1);
+                &words[first..first + count]
+            }
         }
     }
 }

@@ -22,10 +22,17 @@ const STOPPED: u64 = 1;
 const FORMAT_SHIFT: u32 = 1;
 const TURN_SHIFT: u32 = 3;
 const WIDE: u64 = 1 << 6;
-const OWN_SHIFT: u32 = 7;
+pub(crate) const OWN_SHIFT: u32 = 7;
 const LOW_BITS: u64 = (1 << OWN_SHIFT) - 1;
 
 const _: () = assert!(64 - OWN_SHIFT == wide::NAME_BITS);
+
+/// Of the state of an array's element, which is [`Format::Other`] or [`Format::Ended`]: zero if its value is the own part in
+/// the word plus the source.
+pub(crate) const ELEMENT_NEEDS_MORE: u64 =
+    WIDE | STOPPED | (Format::Other as u64 ^ Format::Ended as u64) << FORMAT_SHIFT;
+
+const _: () = assert!(ELEMENT_NEEDS_MORE & (Format::Other as u64) << FORMAT_SHIFT == 0);
 
 /// The format of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -109,9 +109,13 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
     if function.quick {
         let _ = writeln!(
             text,
-            "    if imp::{implementation}_quickly({}) {{\n        return mpi_core::abi::MPI_SUCCESS;\n    }}\n    \
-             entry::otherwise(move || {{",
-            arguments.join(", ")
+            "    if imp::{implementation}_quickly({0}) {{\n        return mpi_core::abi::MPI_SUCCESS;\n    }}\n    \
+             return longer_way({0});\n\n    \
+             // Out of line, with the arguments where they are, so that the short way keeps none for it.\n    \
+             #[cold]\n    #[inline(never)]\n    \
+             extern \"C\" fn longer_way({1}) -> c_int {{",
+            arguments.join(", "),
+            parameters.join(", "),
         );
     }
     let freed = freed_handle(spec, function);
@@ -119,7 +123,11 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
         let _ = writeln!(text, "    entry::freeing({id}, {handle}, || {{");
     }
     // A closure's body, so that the expression is the value.
-    let end = if freed.is_some() || function.quick { "    })\n}" } else { "}" };
+    let end = match () {
+        _ if freed.is_some() => "    })\n}",
+        _ if function.quick => "    }\n}",
+        _ => "}",
+    };
     match function.state {
         State::Running | State::Starting | State::Local | State::Lockless => {
             let on = error_object(spec, function);
