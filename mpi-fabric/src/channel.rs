@@ -45,7 +45,8 @@ const STREAMED: usize = 1024;
 /// turns are used once.
 const REPORTS: u64 = 16;
 /// The line of the operation this many further on is requested when one is published, to be written: the others have it
-/// in their caches from its last use, and a store would wait until they have dropped it.
+/// in their caches from its last use, and a store would wait until they have dropped it. Not where all read all, because
+/// a process that waits for the line fetches it at once.
 const AHEAD: u64 = 4;
 /// Most bytes of data that are requested when those before them are published or read; longer copies request their own.
 const DATA_AHEAD: usize = 2 << 10;
@@ -188,7 +189,7 @@ impl Publication<'_> {
         protocol::publish(number_word, number);
         channel.window.published(number);
         channel.ring();
-        if turn(number) == 0 {
+        if turn(number) == 0 && !channel.window.was_mutual() {
             let ahead = channel.line(channel.rank, first_turn(operation(number) + AHEAD));
             prefetching::prefetch_to_write(ahead.as_ptr());
             if away.is_some() && bytes <= DATA_AHEAD && !channel.window.streams() {
@@ -387,6 +388,7 @@ impl Channel {
         let number = self.number.load(Relaxed);
         let (ended, next) = (operation(number), first_turn(operation(number) + 1));
         self.number.store(next, Relaxed);
+        self.window.ended(mutual);
         let short = turn(number) == 0 && !self.window.end_data();
         if !short || !mutual && ended % REPORTS == REPORTS - 1 {
             self.report(next);

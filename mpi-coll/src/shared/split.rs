@@ -25,7 +25,8 @@ const TILE: u64 = 4 << 10;
 
 impl Collectives {
     /// A reduction for all of `count` elements, whose combining is divided among the processes, with at most `longest`
-    /// bytes in a publication. `None` if the communicator has no channels.
+    /// bytes in a publication. `None` if the communicator has no channels, or if processes are far from each other: streaming
+    /// stores, and reads of what they wrote, are faster in one piece (measured, 1 MiB: 121 us by steps, 137 in tiles).
     #[inline(never)]
     pub(crate) fn shared_split_allreduce(
         &self,
@@ -35,7 +36,7 @@ impl Collectives {
         (reducer, count): (&Reducer<'_>, u64),
         longest: u64,
     ) -> Option<Result<()>> {
-        let turns = self.turns(comm, Heading::new(CollOp::Allreduce, recv.bytes()))?;
+        let turns = self.turns(comm, Heading::new(CollOp::Allreduce, recv.bytes())).filter(|turns| !turns.streams())?;
         let element = recv.bytes() / count.max(1);
         let mut split = Split { turns, rank: comm.rank, size: comm.size(), element, reducer };
         let result = split.reduce(send, recv, Chunk::all(count, longest / element.max(1), comm.size()));
@@ -178,11 +179,7 @@ impl<'c> Split<'c, '_, '_> {
             (results + mine.start - self.whole(chunk).start - left_out) as u64
         };
         self.sources().try_for_each(|source| self.turns.read(source).map(drop))?;
-        // Streaming stores are fastest in one piece: then the result is put when it is published.
-        let mut room = match self.turns.streams() {
-            true => None,
-            false => self.turns.reserve_next(self.published(Some(chunk), next).1 as u64),
-        };
+        let mut room = self.turns.reserve_next(self.published(Some(chunk), next).1 as u64);
         let tile = (TILE / self.element).max(1) * self.element;
         for (done, bytes) in super::parts(mine.len() as u64, tile) {
             let start = mine.start + done as usize;

@@ -17,9 +17,9 @@ use crate::ring::{Distance, clock_ns};
 const FAR_AREA: usize = 256 << 10;
 /// Longest publication: two have room in a part of the area that a second-level cache holds.
 const LONGEST: usize = 512 << 10;
-/// One of so many publications of long data measures the distance of another process, and of
+/// One of so many publications of long data measures the distance of another process.
 const LOOKS: u64 = 8;
-/// so many of short data.
+/// The same of short data.
 const SHORT_LOOKS: u64 = 64;
 /// Publications that may have data at the same time: one for each line, rounded up.
 const RECORDS: usize = LINES.next_power_of_two();
@@ -54,6 +54,8 @@ pub(super) struct Window {
     /// Whether operations with data are over that are not reported.
     unreported: AtomicBool,
     streams: AtomicBool,
+    /// Whether all read what all published in the last operation.
+    mutual: AtomicBool,
     looks: AtomicU64,
     /// The number in the line by which the distance was measured last.
     seen: AtomicU64,
@@ -75,6 +77,7 @@ impl Window {
             short: area.min(FAR_AREA) / SHORT,
             unreported: AtomicBool::new(false),
             streams: AtomicBool::new(false),
+            mutual: AtomicBool::new(false),
             looks: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             distance: Mutex::new(Distance::UNKNOWN),
@@ -97,6 +100,20 @@ impl Window {
         self.data.store(0, Relaxed);
         self.unreported.store(true, Relaxed);
         data > self.short
+    }
+
+    /// An operation has ended.
+    #[inline(always)]
+    pub fn ended(&self, mutual: bool) {
+        if mutual != self.mutual.load(Relaxed) {
+            self.mutual.store(mutual, Relaxed);
+        }
+    }
+
+    /// Whether all read what all published in the last operation.
+    #[inline(always)]
+    pub fn was_mutual(&self) -> bool {
+        self.mutual.load(Relaxed)
     }
 
     /// This operation has data outside of lines, so many.
