@@ -21,8 +21,6 @@ const LONGEST: usize = 512 << 10;
 const LOOKS: u64 = 8;
 /// The same of short data.
 const SHORT_LOOKS: u64 = 64;
-/// A first measurement of more nanoseconds does not count.
-const LONG_NS: u64 = 1000;
 /// Publications that may have data at the same time: one for each line, rounded up.
 const RECORDS: usize = LINES.next_power_of_two();
 /// Data up to this part of the area are short: those of 16 operations, which need not be reported, take a quarter of it.
@@ -59,9 +57,6 @@ pub(super) struct Window {
     /// Whether all read what all published in the last operation.
     mutual: AtomicBool,
     looks: AtomicU64,
-    /// Whether the distance was measured before: the first measurement comes as early as it can, because memory that far
-    /// processes do not need is then never touched.
-    is_measured: AtomicBool,
     /// The number in the line by which the distance was measured last.
     seen: AtomicU64,
     distance: Mutex<Distance>,
@@ -84,7 +79,6 @@ impl Window {
             streams: AtomicBool::new(false),
             mutual: AtomicBool::new(false),
             looks: AtomicU64::new(0),
-            is_measured: AtomicBool::new(false),
             seen: AtomicU64::new(0),
             distance: Mutex::new(Distance::UNKNOWN),
         }
@@ -164,8 +158,7 @@ impl Window {
     pub fn free_data<'c>(&self, channel: &'c Channel, number: u64, bytes: usize) -> Result<usize, Awaited<'c>> {
         self.saw_data(bytes);
         let (looks, is_short) = (self.looks.load(Relaxed) + 1, bytes <= self.short);
-        let is_known = self.is_measured.load(Relaxed);
-        let is_due = !is_known || looks >= if is_short { SHORT_LOOKS } else { LOOKS };
+        let is_due = looks >= if is_short { SHORT_LOOKS } else { LOOKS };
         // Short data are reported seldom, and the line that is measured changes with the report.
         self.looks.store(if is_due && (self.measure(channel) || is_short) { 0 } else { looks }, Relaxed);
         let need = bytes.next_multiple_of(LINE) as u64;
@@ -232,21 +225,13 @@ impl Window {
     /// may lie in the cache of this process.
     #[cold]
     fn measure(&self, channel: &Channel) -> bool {
-        let next = (channel.rank + 1) % channel.parts.len();
-        let word = channel.looked_at(next);
-        let is_first = !self.is_measured.load(Relaxed);
-        if is_first {
-            // Another line of the page, which may not be mapped yet.
-            protocol::reported(channel.finished_word(next));
-        }
+        let word = channel.looked_at((channel.rank + 1) % channel.parts.len());
         let before = mpi_t::now_ns();
         let number = word.load(Relaxed);
         let took = mpi_t::now_ns().saturating_sub(before).saturating_sub(clock_ns());
-        // A single measurement may be that of an interrupt.
-        if self.seen.swap(number, Relaxed) == number || is_first && took > LONG_NS {
+        if self.seen.swap(number, Relaxed) == number {
             return false;
         }
-        self.is_measured.store(true, Relaxed);
         // A panic elsewhere leaves a whole value.
         let mut distance = self.distance.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         distance.measured(took.try_into().unwrap_or(u32::MAX));
