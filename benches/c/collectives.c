@@ -160,7 +160,7 @@ int main(int argc, char **argv)
         a.out = malloc((size_t)blocks * (size_t)a.bytes);
         if (a.in == NULL || a.out == NULL)
             MPI_Abort(WORLD, 1);
-        /* Written, because the kernel backs pages that are only read with one page of zeros, which stays in the cache. */
+        /* Written, because pages that are only read are one page of zeros, which stays in the cache. */
         memset(a.in, 0, (size_t)blocks * (size_t)a.bytes);
         memset(a.out, 0, (size_t)blocks * (size_t)a.bytes);
         for (int i = 0; i < blocks; i++) {
