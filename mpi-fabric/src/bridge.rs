@@ -242,6 +242,14 @@ impl Bridges {
         }
     }
 
+    /// The jobs of the peers.
+    pub(crate) fn jobs(&self) -> Vec<u64> {
+        let mut jobs: Vec<u64> = self.peers.iter().flatten().map(|peer| peer.id.job).collect();
+        jobs.sort_unstable();
+        jobs.dedup();
+        jobs
+    }
+
     /// Number of peers, and of bridges.
     pub(crate) fn counts(&self) -> [usize; 2] {
         [self.peers.iter().flatten().count(), self.bridges.len()]
@@ -287,7 +295,7 @@ impl Bridges {
         let (mut seen, mut wrong) = (0, Vec::new());
         for bridge in &mut self.bridges {
             bridge.look_for_connections();
-            bridge.inputs.retain_mut(|input| match input.poll(BATCH, sink) {
+            bridge.inputs.retain_mut(|input| match input.poll(BATCH, &mut [], sink) {
                 Ok(records) => {
                     seen += records;
                     true

@@ -65,6 +65,8 @@ struct Part {
 /// The flags and slots of one communicator, seen from one of its processes.
 pub struct Channel {
     rank: usize,
+    /// World ranks of the processes.
+    members: Arc<[u32]>,
     parts: Box<[Part]>,
     /// Bytes of data of each part.
     area: usize,
@@ -86,7 +88,7 @@ unsafe impl Sync for Channel {}
 /// A word that another process will raise to a number.
 #[derive(Clone, Copy)]
 pub struct Awaited<'c> {
-    job: &'c Arc<Job>,
+    channel: &'c Channel,
     word: NonNull<AtomicU64>,
     at_least: u64,
 }
@@ -101,7 +103,8 @@ impl Awaited<'_> {
 
     /// The same for as long as needed.
     pub fn to_word(self) -> RoomWord {
-        RoomWord { _job: self.job.clone(), word: self.word, at_least: self.at_least }
+        let Channel { job, members, .. } = self.channel;
+        RoomWord { _job: job.clone(), members: members.clone(), word: self.word, at_least: self.at_least }
     }
 }
 
@@ -109,6 +112,7 @@ impl Awaited<'_> {
 #[derive(Clone)]
 pub struct RoomWord {
     _job: Arc<Job>,
+    members: Arc<[u32]>,
     word: NonNull<AtomicU64>,
     at_least: u64,
 }
@@ -119,6 +123,11 @@ unsafe impl Send for RoomWord {}
 unsafe impl Sync for RoomWord {}
 
 impl RoomWord {
+    /// World ranks of the processes of the channel: it is raised only if all of them continue.
+    pub fn members(&self) -> &[u32] {
+        &self.members
+    }
+
     /// Whether the word has reached its number.
     #[inline]
     pub fn is_over(&self) -> bool {
@@ -228,7 +237,7 @@ impl Published<'_> {
     #[inline]
     pub fn request(&self, at: usize, len: usize) {
         let end = at.saturating_add(len).min(self.room);
-        (at..end).step_by(LINE).for_each(|at| prefetching::prefetch(self.data.wrapping_add(at)));
+        (at..end).step_by(LINE).for_each(|at| prefetching::prefetch::<false>(self.data.wrapping_add(at)));
     }
 
     /// Copies some of its bytes; returns whether they lie inside its part.
@@ -306,7 +315,7 @@ impl Channel {
         let [word, terms, offset] = unsafe { words(line) };
         if protocol::published(word) < number {
             self.report_before_wait();
-            return Err(Awaited { job: &self.job, word: NonNull::from(word), at_least: number });
+            return Err(Awaited { channel: self, word: NonNull::from(word), at_least: number });
         }
         self.window.finished_by(rank, number);
         let terms = terms.load(Relaxed);
@@ -346,7 +355,7 @@ impl Channel {
         }
         let (at, bytes) = self.place(offset);
         let data = self.parts[rank].data.as_ptr().wrapping_add(at);
-        (0..bytes.min(DATA_AHEAD)).step_by(LINE).for_each(|at| prefetching::prefetch(data.wrapping_add(at)));
+        (0..bytes.min(DATA_AHEAD)).step_by(LINE).for_each(|at| prefetching::prefetch::<false>(data.wrapping_add(at)));
     }
 
     /// Reports what is not reported yet, before this process waits.

@@ -212,7 +212,7 @@ impl Window {
                 known.store(known.load(Relaxed).max(protocol::reported(word)), Relaxed);
                 if known.load(Relaxed) < at_least {
                     channel.report_before_wait();
-                    return Err(Awaited { job: &channel.job, word: word.into(), at_least });
+                    return Err(Awaited { channel, word: word.into(), at_least });
                 }
             }
             all = all.min(known.load(Relaxed));
