@@ -156,8 +156,13 @@ int main(int argc, char **argv)
         int blocks = size < 2 ? 2 : size;
         a.bytes = sizes[s];
         a.elements = a.bytes / 8;
-        a.in = calloc((size_t)blocks, (size_t)a.bytes);
-        a.out = calloc((size_t)blocks, (size_t)a.bytes);
+        a.in = malloc((size_t)blocks * (size_t)a.bytes);
+        a.out = malloc((size_t)blocks * (size_t)a.bytes);
+        if (a.in == NULL || a.out == NULL)
+            MPI_Abort(WORLD, 1);
+        /* Written, because pages that are only read are one page of zeros, which stays in the cache. */
+        memset(a.in, 0, (size_t)blocks * (size_t)a.bytes);
+        memset(a.out, 0, (size_t)blocks * (size_t)a.bytes);
         for (int i = 0; i < blocks; i++) {
             a.counts[i] = a.bytes;
             a.elements_each[i] = a.elements;

@@ -53,18 +53,25 @@ impl Collectives {
             it.allreduce_bytes.add(bytes);
         });
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Allreduce, bytes).reducing(what))?;
-        let link = self.link(comm, CollOp::Allreduce.tag());
         let plan = calling.plan;
         if plan.shared() && binning.is_none() {
             drop(guard);
-            if bytes <= longest_whole(comm.size()).min(plan.longest())
-                && what.is_direct()
-                && let Some(result) = self.shared_allreduce(comm, send.as_ref(), &mut recv, &reducer, what.count)
-            {
-                return result;
+            if what.is_direct() {
+                let (send, whole, longest) = (send.as_ref(), longest_whole(comm.size()), plan.longest());
+                let result = if bytes <= whole.min(longest) {
+                    self.shared_allreduce(comm, send, &mut recv, &reducer, what.count)
+                } else if bytes > whole && longest >= LEAST_CHUNK {
+                    self.shared_split_allreduce(comm, send, &mut recv, (&reducer, what.count), longest)
+                } else {
+                    None
+                };
+                if let Some(result) = result {
+                    return result;
+                }
             }
             return self.allreduce_of_many(comm, send, recv, what);
         }
+        let link = self.link(comm, CollOp::Allreduce.tag());
         let short = bytes <= PAIR_BYTES as u64 && !plan.split(bytes);
         if link.size == 2 && short && binning.is_none() && what.datatype.is_contiguous() {
             return pair(link, guard, send, recv, &reducer, what.count);
@@ -99,6 +106,9 @@ impl Collectives {
         self.carry_out(comm, &shape, memory, Some(what))
     }
 }
+
+/// Shortest limit of publications with which long reductions have a short way: an element fits in any case.
+const LEAST_CHUNK: u64 = 4096;
 
 /// Longest contribution, in bytes, for which two processes exchange one message each.
 const PAIR_BYTES: usize = 64;

@@ -2,6 +2,7 @@
 //!
 //! - `open`: opening the channels, at a communicator's first blocking collective.
 //! - `turns`: publications and reads of one operation. `short`: the short ways of the most frequent blocking calls.
+//!   `split`: that of a long reduction for all.
 //! - `moving`, `reducing`: the algorithms.
 //!
 //! An operation consists of turns; in each a process publishes data and reads those of the others. Long data go in
@@ -15,6 +16,7 @@ mod moving;
 mod open;
 mod reducing;
 mod short;
+mod split;
 mod turns;
 
 pub(crate) use moving::place_among_others;

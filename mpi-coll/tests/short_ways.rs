@@ -4,7 +4,7 @@ mod common;
 
 use common::{Rank, Way, mixed, run_in};
 use mpi_coll::op::Op;
-use mpi_coll::{CollCall, CollOp, Reduction, Root};
+use mpi_coll::{Buffers, CollCall, CollOp, Reduction, Root};
 use mpi_core::abi::*;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 
@@ -150,6 +150,44 @@ fn a_float_sum_has_the_same_bits_by_the_short_way_and_by_steps() {
 }
 
 #[test]
+fn each_process_may_combine_long_contributions_by_the_short_way_or_by_steps() {
+    for size in 2..=5 {
+        run_in(size, Way::Shared, |rank| {
+            let op = Op::predefined(MPI_SUM).expect("a predefined operation");
+            for (chunk, length) in
+                [(4 << 10, 513usize), (4 << 10, 5000), (8 << 10, 20_001), (CHUNK, 8192), (CHUNK, 8193)]
+            {
+                rank.coll.settings().shared_chunk.set(chunk as u64);
+                let what = Reduction { op, datatype: f64::datatype(), handle: f64::HANDLE, count: length as u64 };
+                let mine: Vec<f64> = (0..length).map(|at| 1e16 / f64::from(3 + rank.rank() + at as u32)).collect();
+                // Nobody by steps, all, and those of even ranks.
+                let results = [0, 1, 2].map(|way| {
+                    let by_steps = way == 1 || way == 2 && rank.rank().is_multiple_of(2);
+                    [false, true].map(|in_place| {
+                        let mut into = if in_place { mine.clone() } else { vec![0f64; length] };
+                        let (send, recv) =
+                            ((!in_place).then(|| SendBuf::from_slice(&mine)), RecvBuf::from_slice(&mut into));
+                        let result = match by_steps {
+                            true => {
+                                let send = send.map_or(Buffers::InPlace, Buffers::one);
+                                let call = CollCall::new(CollOp::Allreduce, send, Buffers::one(recv)).reducing(&what);
+                                rank.coll.block(&rank.world, call)
+                            }
+                            false => rank.coll.allreduce(&rank.world, send, recv, &what),
+                        };
+                        result.expect("allreduce");
+                        into.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
+                    })
+                });
+                let [[first, second], others @ ..] = results;
+                assert_eq!(first, second, "in place");
+                assert!(others.iter().flatten().all(|result| *result == first), "{length} in chunks of {chunk}");
+            }
+        });
+    }
+}
+
+#[test]
 fn counts_that_do_not_match_are_errors_where_they_are_read() {
     for size in [2, 3, 5] {
         run_in(size, Way::Shared, |rank| {
@@ -214,8 +252,8 @@ fn own_data_that_do_not_fit_are_an_error_after_the_call() {
     run_in(2, Way::Shared, |rank| {
         let own = [1u32; 2];
         let mut into = [0u32; 2];
-        let buffers = (mpi_coll::Buffers::one(SendBuf::from_slice(&own)), RecvBuf::from_slice(&mut into));
-        let recv = mpi_coll::Buffers::Whole { buffer: buffers.1, blocks: 2 };
+        let buffers = (Buffers::one(SendBuf::from_slice(&own)), RecvBuf::from_slice(&mut into));
+        let recv = Buffers::Whole { buffer: buffers.1, blocks: 2 };
         let call = CollCall::new(CollOp::Allgather, buffers.0, recv).rooted(Root::Rank(0));
         assert_eq!(rank.coll.block(&rank.world, call).expect_err("too long").class(), MPI_ERR_TRUNCATE);
         rank.coll.barrier(&rank.world).expect("the communicator still works");

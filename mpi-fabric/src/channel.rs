@@ -5,9 +5,11 @@
 //! turn a process may publish data once, short ones in the line itself, and may read what the others publish in the
 //! same turn. All processes pass the same operations and turns, in the same order; so the number of a step, counted by
 //! each for itself, says which publication is meant.
+//! A process reports what it has finished after some operations or some data, and before it waits: so whoever waits for
+//! room does not wait for a process that waits itself.
 //! Invariants: a publication is overwritten only when every other process has finished its step. What others wrote is
-//! input: offsets are checked against their parts. One thread at a time uses a channel, or the program is erroneous;
-//! then data are wrong, and nothing else.
+//! input: offsets and lengths are checked against their parts. One thread at a time uses a channel, or the program is
+//! erroneous; then data are wrong, and nothing else.
 //! Not here: the protocol's words (`coll_room::protocol`), what is published (`mpi-coll`), waiting (`mpi-p2p`).
 
 mod open;
@@ -17,6 +19,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::coll_room::FIRST_LINES;
 use crate::coll_room::protocol::{self, first_turn, operation, turn};
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::job::Job;
@@ -38,8 +41,17 @@ pub const IN_LINE: usize = LINE - HEAD;
 const AWAY: u64 = 1 << 63;
 /// Shortest data copied with streaming stores.
 const STREAMED: usize = 1024;
-/// Every so many operations without a wait a process reports what it has finished.
-const REPORTS: u64 = 4;
+/// Every so many operations without a wait a process reports what it has finished: four times while the lines of first
+/// turns are used once.
+const REPORTS: u64 = 16;
+/// The line of the operation this many further on is requested when one is published, to be written: the others have it
+/// in their caches from its last use, and a store would wait until they have dropped it. Not where all read all, because
+/// a process that waits for the line fetches it at once.
+const AHEAD: u64 = 4;
+/// Most bytes of data that are requested when those before them are published or read; longer copies request their own.
+const DATA_AHEAD: usize = 2 << 10;
+
+const _: () = assert!(4 * REPORTS as usize <= FIRST_LINES && (AHEAD as usize) < FIRST_LINES);
 
 /// One process's part of a channel.
 struct Part {
@@ -173,19 +185,28 @@ impl Publication<'_> {
     /// Publishes it with these terms (below 2^63) and wakes processes that wait.
     #[inline(always)]
     pub fn publish(self, terms: u64) {
-        let Publication { channel, line, away, number, .. } = self;
+        let Publication { channel, line, away, number, bytes, .. } = self;
         // SAFETY: a line of this process's part, aligned, which no other process writes.
         let [number_word, terms_word, offset] = unsafe { words(line) };
         match away {
             None => terms_word.store(terms, Relaxed),
             Some(at) => {
                 terms_word.store(terms | AWAY, Relaxed);
-                offset.store(at as u64, Relaxed);
+                offset.store(at as u64 | (bytes as u64) << 32, Relaxed);
             }
         }
         protocol::publish(number_word, number);
         channel.window.published(number);
         channel.ring();
+        if turn(number) == 0 && !channel.window.was_mutual() {
+            let ahead = channel.line(channel.rank, first_turn(operation(number) + AHEAD));
+            prefetching::prefetch_to_write(ahead.as_ptr());
+            if away.is_some() && bytes <= DATA_AHEAD && !channel.window.streams() {
+                let data = channel.parts[channel.rank].data.as_ptr().wrapping_add(channel.window.next_data());
+                let lines = (0..bytes).step_by(LINE);
+                lines.for_each(|at| prefetching::prefetch_to_write(data.wrapping_add(at)));
+            }
+        }
     }
 }
 
@@ -212,6 +233,13 @@ impl<'c> Published<'c> {
 }
 
 impl Published<'_> {
+    /// Requests the lines of some of its bytes, which are going to be read; bytes outside of its part are left out.
+    #[inline]
+    pub fn request(&self, at: usize, len: usize) {
+        let end = at.saturating_add(len).min(self.room);
+        (at..end).step_by(LINE).for_each(|at| prefetching::prefetch::<false>(self.data.wrapping_add(at)));
+    }
+
     /// Copies some of its bytes; returns whether they lie inside its part.
     #[inline]
     pub fn copy(&self, at: usize, into: &mut [u8]) -> bool {
@@ -251,7 +279,20 @@ impl Channel {
     /// Room for `bytes` (at most [`Self::longest`]) in the present turn, or what must come before.
     #[inline(always)]
     pub fn reserve(&self, bytes: usize) -> Result<Publication<'_>, Awaited<'_>> {
-        let (number, bytes) = (self.number.load(Relaxed), bytes.min(self.longest()));
+        self.reserve_in(self.number.load(Relaxed), bytes)
+    }
+
+    /// As [`Channel::reserve`], for the turn that follows in the same operation: data of the present turn may be combined
+    /// into it. It is published in that turn, which begins with [`Channel::end_turn`]. `None` if that would have to wait:
+    /// what comes before may be the present turn.
+    #[inline]
+    pub fn reserve_next(&self, bytes: usize) -> Option<Publication<'_>> {
+        self.reserve_in(self.number.load(Relaxed) + 1, bytes).ok()
+    }
+
+    #[inline(always)]
+    fn reserve_in(&self, number: u64, bytes: usize) -> Result<Publication<'_>, Awaited<'_>> {
+        let bytes = bytes.min(self.longest());
         self.window.free_line(self, number)?;
         let line = self.line(self.rank, number);
         if bytes <= IN_LINE {
@@ -273,6 +314,7 @@ impl Channel {
         // SAFETY: a line of the channel, which keeps it mapped.
         let [word, terms, offset] = unsafe { words(line) };
         if protocol::published(word) < number {
+            self.report_before_wait();
             return Err(Awaited { channel: self, word: NonNull::from(word), at_least: number });
         }
         self.window.finished_by(rank, number);
@@ -281,14 +323,53 @@ impl Channel {
             // SAFETY: inside the line.
             0 => (unsafe { line.add(HEAD) }, IN_LINE),
             _ => {
-                self.window.saw_data();
-                let at = (offset.load(Relaxed) as usize).min(self.area);
-                // SAFETY: inside the part, as just made sure.
-                (unsafe { self.parts[rank].data.add(at) }, self.area - at)
+                let (at, bytes) = self.place(offset);
+                self.window.saw_data(bytes);
+                if turn(number) == 0 && bytes <= DATA_AHEAD {
+                    self.request_next(rank, number);
+                }
+                // SAFETY: inside the part, as `place` made sure.
+                (unsafe { self.parts[rank].data.add(at) }, bytes)
             }
         };
         let terms = terms & !AWAY;
         Ok(Published { terms, data: data.as_ptr(), room, _channel: std::marker::PhantomData })
+    }
+
+    /// The place of the data of a publication in its process's part: offset and length, inside of it.
+    #[inline(always)]
+    fn place(&self, offset: &AtomicU64) -> (usize, usize) {
+        let place = offset.load(Relaxed);
+        let at = (place as u32 as usize).min(self.area);
+        (at, ((place >> 32) as usize).min(self.area - at))
+    }
+
+    /// Requests the data of the following operation, if a process has published them already.
+    #[inline(always)]
+    fn request_next(&self, rank: usize, number: u64) {
+        let next = first_turn(operation(number) + 1);
+        // SAFETY: a line of the channel, which keeps it mapped.
+        let [word, terms, offset] = unsafe { words(self.line(rank, next)) };
+        if protocol::published(word) < next || terms.load(Relaxed) & AWAY == 0 {
+            return;
+        }
+        let (at, bytes) = self.place(offset);
+        let data = self.parts[rank].data.as_ptr().wrapping_add(at);
+        (0..bytes.min(DATA_AHEAD)).step_by(LINE).for_each(|at| prefetching::prefetch::<false>(data.wrapping_add(at)));
+    }
+
+    /// Reports what is not reported yet, before this process waits.
+    #[inline(always)]
+    fn report_before_wait(&self) {
+        if self.window.has_unreported() {
+            self.report(self.number.load(Relaxed));
+        }
+    }
+
+    /// Whether data are published with streaming stores: another process is far away.
+    #[inline]
+    pub fn streams(&self) -> bool {
+        self.window.streams()
     }
 
     /// Whether other turns of the present operation came before.
@@ -305,20 +386,27 @@ impl Channel {
         self.report(number);
     }
 
-    /// Ends an operation. `mutual`: every process has read what every other one published in its last turn, all of it in
-    /// lines, so that the next publication of each says that it has finished.
+    /// Ends an operation. `mutual`: every process has read what every other one published in its last turn, so that the
+    /// next publication of each says that it has finished.
+    ///
+    /// Of an operation of one turn all processes publish as much or nothing, and read something of others that is as
+    /// long, or publish as much. So a process in whose part the room of a short one is missing waits at most for
+    /// processes that have not entered that operation: of [`REPORTS`] short ones four times as many have room.
     #[inline(always)]
     pub fn end_operation(&self, mutual: bool) {
         let number = self.number.load(Relaxed);
         let (ended, next) = (operation(number), first_turn(operation(number) + 1));
         self.number.store(next, Relaxed);
-        let short = turn(number) == 0 && !self.window.has_data();
+        self.window.ended(mutual);
+        let short = turn(number) == 0 && !self.window.end_data();
         if !short || !mutual && ended % REPORTS == REPORTS - 1 {
             self.report(next);
         }
     }
 
+    #[inline(never)]
     fn report(&self, number: u64) {
+        self.window.reported();
         self.looked_at(self.rank).store(number, Relaxed);
         protocol::report(self.finished_word(self.rank), number);
         self.ring();

@@ -19,15 +19,20 @@ pub(crate) use table::{Lingering, Part as RoomPart, RoomTable};
 
 use crate::layout::{LINE, PAGE};
 
-/// Lines of publications of the first turn of an operation; as many again follow for later turns.
-pub(crate) const SLOTS: usize = 16;
+/// Lines of publications of the first turn of an operation: so many short operations a root may be ahead of the others
+/// (measured: where processes share cores, its time of a call is that of a context switch divided by this number).
+pub(crate) const FIRST_LINES: usize = 64;
+/// Lines of publications of later turns, behind them.
+pub(crate) const LATER_LINES: usize = 16;
+/// Number of all lines.
+pub(crate) const LINES: usize = FIRST_LINES + LATER_LINES;
 /// Offset in a block of the number of the step up to which the process has finished, on a line of its own.
-pub(crate) const FINISHED: usize = (2 * SLOTS + 1) * LINE;
+pub(crate) const FINISHED: usize = (LINES + 1) * LINE;
 /// Offset in a block of a copy of that number, on a line that others read only to measure how far away the process is:
 /// the line of the number itself lies in the cache of a process that has waited for it.
 pub(crate) const LOOKED_AT: usize = FINISHED + LINE;
 /// Length of a block of flags.
-pub(crate) const BLOCK: usize = PAGE;
+pub(crate) const BLOCK: usize = 2 * PAGE;
 /// Number of blocks of flags, which lie at the beginning of a room.
 pub(crate) const BLOCKS: usize = 48;
 /// The unit in which data is given out.

@@ -9,7 +9,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// First word of a bridge (`crate::bridge`): "FERRUMBR" in memory order.
 pub const BRIDGE_MAGIC: u64 = u64::from_le_bytes(*b"FERRUMBR");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.
@@ -43,7 +43,7 @@ const FIRST_RINGS_IN_PAGE: usize = PAGE / FIRST_RING_BYTES;
 /// Longest room of a rank for collectives, in bytes (see `coll_room`).
 const MAX_COLL_ROOM: usize = 8 << 20;
 /// Shortest room for collectives of several ranks.
-const MIN_COLL_ROOM: usize = 512 << 10;
+const MIN_COLL_ROOM: usize = 1 << 20;
 /// Most bytes that the rooms of all ranks together take, if that leaves each the shortest.
 const COLL_ROOMS_BYTES: usize = 128 << 20;
 

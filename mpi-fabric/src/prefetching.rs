@@ -117,9 +117,21 @@ unsafe fn lines_avx2<const A: usize, const FAR: bool>(src: *const u8, dst: *mut 
     unsafe { lines::<A, FAR>(src, dst, bytes) };
 }
 
+/// Hints that the line is going to be written, so that no other cache has it then.
+#[inline(always)]
+pub(crate) fn prefetch_to_write(line: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which changes no memory and fails for no address; x86-64 processors without it do nothing.
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) line, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}
+
 /// Hints that the line is going to be read.
 #[inline(always)]
-fn prefetch<const FAR: bool>(line: *const u8) {
+pub(crate) fn prefetch<const FAR: bool>(line: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint, which changes no memory and fails for no address; every x86-64 processor has it.
     unsafe {

@@ -119,3 +119,57 @@ fn places_that_cannot_be_open_nothing_and_cost_no_room() {
         assert!(endpoints[0].open_channel(&[0, 1], 0, &[own, None]).is_none());
     }
 }
+
+/// Publishes so many bytes in the first turn of an operation that only this channel publishes in.
+fn publish(channel: &Channel, bytes: usize) {
+    channel.reserve(bytes).ok().expect("room").publish(1);
+    channel.end_operation(false);
+}
+
+#[test]
+fn a_process_that_waits_has_reported_what_it_has_finished() {
+    let endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let [root, reader] = <[Channel; 2]>::try_from(open(&endpoints)).expect("two channels");
+    let move_on = |bytes| {
+        publish(&root, bytes);
+        assert!(reader.read(0).ok().expect("published").bytes(0, bytes).is_some());
+        reader.end_operation(false);
+    };
+    // The last of these need not be reported, and lies across the middle of the area: neither behind it nor before it is
+    // room for the longest publication.
+    let middle = root.longest() - 512;
+    move_on(1000);
+    move_on(middle - 1024);
+    move_on(1000);
+    assert!(root.reserve(root.longest()).is_err());
+    assert!(reader.read(0).is_err(), "nothing is published");
+    assert!(root.reserve(root.longest()).is_ok(), "the reader, which now waits, has reported");
+}
+
+#[test]
+fn room_of_the_next_turn_takes_data_of_the_present_one() {
+    let endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let [one, two] = <[Channel; 2]>::try_from(open(&endpoints)).expect("two channels");
+    for bytes in [8, 48, 49, 5000, one.longest()] {
+        one.reserve(8).ok().expect("room").publish(1);
+        two.read(0).ok().expect("published");
+        let mut next = one.reserve_next(bytes).expect("room");
+        next.put(0, &content(1, 1, 0, bytes));
+        one.end_turn();
+        two.end_turn();
+        assert!(two.read(0).is_err(), "it is not published yet");
+        next.publish(2);
+        let published = two.read(0).ok().expect("published");
+        assert_eq!(published.bytes(0, bytes).expect("inside"), content(1, 1, 0, bytes));
+        one.end_operation(false);
+        two.end_operation(false);
+    }
+    // Where it would wait for the present turn there is none.
+    for _ in 0..2 {
+        publish(&one, one.longest());
+        two.read(0).ok().expect("published");
+        two.end_operation(false);
+    }
+    one.reserve(one.longest()).ok().expect("the first one's room").publish(1);
+    assert!(one.reserve_next(one.longest()).is_some() && one.reserve_next(one.longest()).is_none());
+}

@@ -4,6 +4,14 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long the thread leaves operations to a program that has moved those before by itself.
+pub(crate) const PERIOD: Duration = Duration::from_micros(250);
+/// So many operations the program must have moved by itself.
+const ALONE: u8 = 4;
+/// One operation in so many has the thread all the same: it finds whether the program needs it now.
+const PROBE: u64 = 32;
 
 /// The thread and what it is to do; it sleeps while that is nothing.
 #[derive(Debug, Default)]
@@ -18,6 +26,8 @@ pub(crate) struct ProgressThread {
 pub(crate) enum Order {
     #[default]
     Sleep,
+    /// To look from time to time whether the program still calls the library.
+    Watch,
     Work,
     Stop,
 }
@@ -31,15 +41,58 @@ pub(crate) struct Background {
     pub multiple_before: bool,
     /// Whether the thread makes progress, and is not going to sleep.
     pub working: bool,
+    /// Whether the thread watches.
+    pub watching: bool,
     /// Operations under way, and those of them that call functions of the program.
     pub operations: usize,
     pub calling_back: usize,
+    /// Operations begun, tests made by the program, and passes in which the thread has moved something; the last two also
+    /// when the last operation began.
+    pub begun: u64,
+    pub tests: u64,
+    pub helped: u64,
+    before: (u64, u64),
+    /// Number of operations, up to [`ALONE`], that the program has moved by itself since one that it has not.
+    alone: u8,
 }
 
 impl Background {
     /// Whether the thread is to make progress.
     pub fn is_wanted(&self) -> bool {
         self.running && self.operations > 0 && self.calling_back == 0
+    }
+
+    /// An operation begins.
+    pub fn begin(&mut self, calls_back: bool) {
+        self.operations += 1;
+        self.calling_back += usize::from(calls_back);
+        self.begun += 1;
+        self.before = (self.tests, self.helped);
+    }
+
+    /// An operation is over.
+    pub fn end(&mut self, calls_back: bool) {
+        self.operations -= 1;
+        self.calling_back -= usize::from(calls_back);
+        let (tests, helped) = self.before;
+        self.alone = if self.tests > tests || self.helped == helped { (self.alone + 1).min(ALONE) } else { 0 };
+    }
+
+    /// What the thread is to do, which it does not do yet, when the program has begun an operation or waits no longer.
+    ///
+    /// A program that tests, or waits at once, moves its operations by itself. To wake the thread for each of them takes
+    /// several microseconds of the core on which the program computes (two context switches, and wake-ups by the peers), as
+    /// long as a short operation.
+    pub fn order(&mut self) -> Option<Order> {
+        if !self.is_wanted() || self.working {
+            return None;
+        }
+        if self.alone == ALONE && !self.begun.is_multiple_of(PROBE) {
+            let watches = std::mem::replace(&mut self.watching, true);
+            return (!watches).then_some(Order::Watch);
+        }
+        (self.working, self.watching) = (true, false);
+        Some(Order::Work)
     }
 }
 
@@ -53,15 +106,64 @@ impl ProgressThread {
         self.changed.notify_one();
     }
 
-    /// Waits for work; false when the thread is to stop.
-    pub fn next(&self) -> bool {
+    /// Waits until there is something to do.
+    pub fn next(&self) -> Order {
         let now = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let woken = self.changed.wait_while(now, |now| *now == Order::Sleep);
-        *woken.unwrap_or_else(PoisonError::into_inner) == Order::Work
+        *woken.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a period, or until the thread is not to watch any more; whether it still is.
+    pub fn watches_on(&self) -> bool {
+        let now = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let woken = self.changed.wait_timeout_while(now, PERIOD, |now| *now == Order::Watch);
+        *woken.unwrap_or_else(PoisonError::into_inner).0 == Order::Watch
     }
 
     /// Whether the thread is to stop.
     pub fn is_stopping(&self) -> bool {
         *self.order.lock().unwrap_or_else(PoisonError::into_inner) == Order::Stop
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs an operation in which the program tests, and the thread moves something, so often; the order at its begin.
+    fn operation(background: &mut Background, tests: u64, helped: u64) -> Option<Order> {
+        background.begin(false);
+        let order = background.order();
+        (background.tests, background.helped) = (background.tests + tests, background.helped + helped);
+        background.end(false);
+        background.working = false;
+        order
+    }
+
+    #[test]
+    fn the_thread_is_woken_only_for_a_program_that_needs_it() {
+        let background = &mut Background { running: true, ..Background::default() };
+        for _ in 0..3 {
+            assert_eq!(operation(background, 0, 1), Some(Order::Work), "nobody else moves it");
+        }
+        for _ in 0..4 {
+            assert_eq!(operation(background, 2, 1), Some(Order::Work), "it must show that it tests");
+        }
+        assert_eq!(operation(background, 2, 0), Some(Order::Watch));
+        assert_eq!(operation(background, 0, 0), None, "it watches already, and the program waits at once");
+        let orders = (0..PROBE).filter_map(|_| operation(background, 0, 1)).collect::<Vec<_>>();
+        assert!(
+            orders.len() > 1 && orders.iter().all(|order| *order == Order::Work),
+            "after a probe it is needed again"
+        );
+    }
+
+    #[test]
+    fn operations_that_call_the_program_wake_nothing() {
+        let background = &mut Background { running: true, ..Background::default() };
+        background.begin(true);
+        assert_eq!(background.order(), None);
+        background.end(true);
+        assert_eq!(background.order(), None, "none is under way");
     }
 }

@@ -57,13 +57,23 @@ impl Engine {
         }
     }
 
+    /// One pass of progress in a test of the program, which the progress thread counts.
+    #[inline(always)]
+    fn advance_for_test(&self, guard: &mut Guard<'_>) -> Result<usize> {
+        let background = &mut self.state.get_mut(guard).core.background;
+        if background.running {
+            background.tests += 1;
+        }
+        self.advance(guard)
+    }
+
     /// Tests one request; its completion if it is done.
     #[inline]
     pub fn test(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<Completion>> {
         if request == NULL {
             return Ok(Some(Completion::empty()));
         }
-        self.advance(guard)?;
+        self.advance_for_test(guard)?;
         let state = self.state.get_mut(guard);
         let taken = state.core.take_if_done(request).ok_or_else(|| no_such_request(request))?;
         match taken {
@@ -106,7 +116,7 @@ impl Engine {
     /// Tests several for one. `Some(None)` when all are null, `None` when none is done.
     pub fn test_any(&self, guard: &mut Guard<'_>, requests: &[Handle]) -> Result<Option<Option<(usize, Completion)>>> {
         self.check_all(guard, requests)?;
-        self.advance(guard)?;
+        self.advance_for_test(guard)?;
         let state = self.state.get_mut(guard);
         match state.take_any(requests) {
             None => {
@@ -167,7 +177,7 @@ impl Engine {
         if !self.check_for_active(guard, requests)? {
             return Ok(None);
         }
-        self.advance(guard)?;
+        self.advance_for_test(guard)?;
         let state = self.state.get_mut(guard);
         let mut later = Vec::new();
         let taken = state.take_some(requests, &mut each, &mut later);
@@ -232,7 +242,7 @@ impl Engine {
         mut each: impl FnMut(usize, Completion),
     ) -> Result<bool> {
         self.check_all(guard, requests)?;
-        self.advance(guard)?;
+        self.advance_for_test(guard)?;
         let state = self.state.get_mut(guard);
         let core = &mut state.core;
         let done = |request: &Handle| *request == NULL || matches!(core.status_if_done(*request), Some(Some(_)));

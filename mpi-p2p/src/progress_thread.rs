@@ -1,7 +1,9 @@
 //! A thread of the library that makes progress while the program computes: for collective operations that do not block.
 //!
 //! The thread sleeps on the doorbell while such operations are under way and no thread of the program waits in the
-//! library; otherwise it sleeps on a condition of its own. While it exists the process lock is in the mode of several
+//! library; otherwise it sleeps on a condition of its own. A program that
+//! tests for its operations, or waits for them at once, moves them by itself: then the thread only looks from time to time
+//! whether it still does, and takes over when it has made no call for a period. While it exists the process lock is in the mode of several
 //! threads. Operations that call functions of the program keep it asleep, because the program may have one thread.
 //! Invariants: whoever changes what the thread depends on holds the process lock, or sets the stop; signals are for
 //! the threads of the program. The thread ends before the library's last user departs.
@@ -52,41 +54,58 @@ impl Engine {
         let _ = handle.join();
         let guard = &mut self.lock();
         let background = &mut self.state.get_mut(guard).core.background;
-        (background.running, background.working) = (false, false);
+        (background.running, background.working, background.watching) = (false, false, false);
         self.lock.set_multiple(background.multiple_before);
         *self.progress_thread.order.lock().unwrap_or_else(PoisonError::into_inner) = Order::Sleep;
     }
 
     /// An operation has begun for which the thread makes progress, unless it calls functions of the program.
     pub fn begin_background(&self, guard: &mut Guard<'_>, calls_back: bool) {
-        let background = &mut self.state.get_mut(guard).core.background;
-        background.operations += 1;
-        background.calling_back += usize::from(calls_back);
+        self.state.get_mut(guard).core.background.begin(calls_back);
     }
 
     /// The first steps of an operation have been carried out, which may leave work that no doorbell announces.
     pub fn resume_background(&self, guard: &mut Guard<'_>) {
         let core = &mut self.state.get_mut(guard).core;
-        if core.background.is_wanted() {
-            if !core.background.working {
-                core.background.working = true;
-                self.progress_thread.give(Order::Work);
-            } else if core.has_pushes_waiting() || core.has_calls() {
-                self.doorbell.wake();
-            }
+        if let Some(order) = core.background.order() {
+            self.progress_thread.give(order);
+        } else if core.background.working && (core.has_pushes_waiting() || core.has_calls()) {
+            self.doorbell.wake();
         }
     }
 
     /// An operation of [`Engine::begin_background`] is over.
     pub fn end_background(&self, guard: &mut Guard<'_>, calls_back: bool) {
-        let background = &mut self.state.get_mut(guard).core.background;
-        background.operations -= 1;
-        background.calling_back -= usize::from(calls_back);
+        self.state.get_mut(guard).core.background.end(calls_back);
     }
 
     fn run_progress_thread(&self) {
-        while self.progress_thread.next() {
-            self.progress_in_background();
+        loop {
+            match self.progress_thread.next() {
+                Order::Work => self.progress_in_background(),
+                Order::Watch => self.watch(),
+                Order::Sleep => {}
+                Order::Stop => return,
+            }
+        }
+    }
+
+    /// Makes progress when the program has made no call for a period while operations are under way; sleeps when it has
+    /// begun none.
+    fn watch(&self) {
+        let mut before = None;
+        while self.progress_thread.watches_on() {
+            let guard = &mut self.lock();
+            let core = &mut self.state.get_mut(guard).core;
+            let idle = before.replace((core.background.begun, core.background.tests))
+                == Some((core.background.begun, core.background.tests));
+            let background = &mut core.background;
+            if !idle || background.is_wanted() && core.waiters.has_leader() {
+                continue;
+            }
+            background.watching = false;
+            background.working = background.is_wanted();
+            return self.progress_thread.give(if background.working { Order::Work } else { Order::Sleep });
         }
     }
 
@@ -107,8 +126,10 @@ impl Engine {
                         self.doorbell.sleep(ticket);
                     }
                 }
-                Ok(_) => {
-                    let pushes = self.state.get(&guard).core.has_pushes_waiting();
+                Ok(moved) => {
+                    let core = &mut self.state.get_mut(&mut guard).core;
+                    core.background.helped += u64::from(moved > 0);
+                    let pushes = core.has_pushes_waiting();
                     drop((ticket, guard));
                     if pushes {
                         yield_now();
@@ -127,19 +148,16 @@ impl Engine {
 }
 
 impl Core {
-    /// No thread of the program waits any more: whether the thread has to make progress, which the caller begins with
-    /// [`Engine::work_in_background`].
-    pub fn leave_to_background(&mut self) -> bool {
-        let wanted = self.background.is_wanted() && !self.background.working && !self.waiters.has_leader();
-        self.background.working |= wanted;
-        wanted
+    /// No thread of the program waits any more: an order for the thread, for [`Engine::give_order`].
+    pub fn leave_to_background(&mut self) -> Option<Order> {
+        if self.waiters.has_leader() { None } else { self.background.order() }
     }
 }
 
 impl Engine {
-    /// Wakes the thread after [`Core::leave_to_background`].
-    pub(crate) fn work_in_background(&self) {
-        self.progress_thread.give(Order::Work);
+    /// Gives the thread an order of [`Core::leave_to_background`].
+    pub(crate) fn give_order(&self, order: Order) {
+        self.progress_thread.give(order);
     }
 }
 

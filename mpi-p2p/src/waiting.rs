@@ -108,8 +108,8 @@ impl Engine {
         let left = self.state.get_mut(&mut guard).core.leave_to_background();
         drop(guard);
         self.wake_due(&due);
-        if left {
-            self.work_in_background();
+        if let Some(order) = left {
+            self.give_order(order);
         }
         result
     }

@@ -132,14 +132,19 @@ fn to_root<S: Steps>(shape: &Shape<'_>, steps: &mut S, own: Span, value: Span) -
 
 /// The elements of a chunk, divided among the processes: first element and number of a rank's part.
 #[derive(Clone, Copy)]
-struct Chunk {
-    first: u64,
-    count: u64,
-    size: u64,
+pub(super) struct Chunk {
+    pub first: u64,
+    pub count: u64,
+    pub size: u64,
 }
 
 impl Chunk {
-    fn part(&self, rank: u32) -> (u64, u64) {
+    /// Those of so many elements in chunks of so many, among so many processes.
+    pub fn all(count: u64, length: u64, size: u32) -> impl Iterator<Item = Chunk> {
+        parts(count, length).map(move |(first, count)| Chunk { first, count, size: size.into() })
+    }
+
+    pub fn part(&self, rank: u32) -> (u64, u64) {
         let start = |rank: u64| rank * (self.count / self.size) + rank.min(self.count % self.size);
         let rank = u64::from(rank);
         (start(rank), start(rank + 1) - start(rank))
@@ -159,7 +164,6 @@ fn split<S: Steps>(shape: &Shape<'_>, steps: &mut S, own: Span, value: Span, to_
     let gets = to_all || team.rank == root;
     let tells = to_all || team.rank != root;
     stage(steps, &what, longest_part(shape))?;
-    let size = u64::from(team.size);
     let bytes = |count: u64| count * what.size;
     // The place of a rank's part of a chunk: in a contribution, and where this process has its result.
     let of_own = |chunk: Chunk, rank: u32| {
@@ -175,7 +179,7 @@ fn split<S: Steps>(shape: &Shape<'_>, steps: &mut S, own: Span, value: Span, to_
         Some(chunk) if to_all || rank != root => bytes(chunk.part(rank).1),
         _ => 0,
     };
-    let mut chunks = parts(what.count, length).map(|(first, count)| Chunk { first, count, size });
+    let mut chunks = Chunk::all(what.count, length, team.size);
     let (mut before, mut present) = (None::<Chunk>, chunks.next());
     while before.is_some() || present.is_some() {
         if before.is_some() {

@@ -149,6 +149,6 @@ fn combine_all(
 }
 
 #[cold]
-fn with_gaps() -> Error {
+pub(super) fn with_gaps() -> Error {
     Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")
 }

@@ -171,6 +171,24 @@ impl<'c> Turns<'c> {
         Ok(())
     }
 
+    /// Room for what this process publishes in the next turn, if there is room without a wait.
+    #[inline]
+    pub fn reserve_next(&self, bytes: u64) -> Option<Publication<'c>> {
+        self.channel.reserve_next(bytes as usize)
+    }
+
+    /// Whether data are published with streaming stores.
+    #[inline]
+    pub fn streams(&self) -> bool {
+        self.channel.streams()
+    }
+
+    /// Takes such room in its turn.
+    #[inline]
+    pub fn take_room(&mut self, room: Publication<'c>) {
+        self.publication = Some(room);
+    }
+
     /// The room that was reserved.
     #[inline(always)]
     pub fn publication(&mut self) -> Option<&mut Publication<'c>> {

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
 use super::{Awaited, Channel, IN_LINE};
-use crate::coll_room::{SLOTS, protocol};
+use crate::coll_room::{LINES, protocol};
 use crate::layout::LINE;
 use crate::ring::{Distance, clock_ns};
 
@@ -17,10 +17,14 @@ use crate::ring::{Distance, clock_ns};
 const FAR_AREA: usize = 256 << 10;
 /// Longest publication: two have room in a part of the area that a second-level cache holds.
 const LONGEST: usize = 512 << 10;
-/// One of so many publications of data measures the distance of another process.
+/// One of so many publications of long data measures the distance of another process.
 const LOOKS: u64 = 8;
-/// Publications that may have data at the same time: one for each line.
-const RECORDS: usize = 2 * SLOTS;
+/// The same of short data.
+const SHORT_LOOKS: u64 = 64;
+/// Publications that may have data at the same time: one for each line, rounded up.
+const RECORDS: usize = LINES.next_power_of_two();
+/// Data up to this part of the area are short: those of 16 operations, which need not be reported, take a quarter of it.
+const SHORT: usize = 64;
 
 /// Most bytes of one publication in an area of so many: two have room. Without an area publications lie in lines.
 pub(super) fn longest(area: usize) -> usize {
@@ -30,7 +34,7 @@ pub(super) fn longest(area: usize) -> usize {
 /// The window of one process. Plain words: one thread uses it at a time.
 pub(super) struct Window {
     /// By line, the number of its last publication.
-    last: [AtomicU64; 2 * SLOTS],
+    last: [AtomicU64; LINES],
     /// By rank, the first step that the process is not known to have finished.
     known: Box<[AtomicU64]>,
     /// The least of them, without this process's own.
@@ -43,9 +47,15 @@ pub(super) struct Window {
     next: AtomicU64,
     /// Bytes of the area in use.
     area: AtomicUsize,
-    /// Whether the operation has published or read data outside of lines.
-    has_data: AtomicBool,
+    /// Longest data outside of lines that the operation has published or read.
+    data: AtomicUsize,
+    /// Longest short data.
+    short: usize,
+    /// Whether operations with data are over that are not reported.
+    unreported: AtomicBool,
     streams: AtomicBool,
+    /// Whether all read what all published in the last operation.
+    mutual: AtomicBool,
     looks: AtomicU64,
     /// The number in the line by which the distance was measured last.
     seen: AtomicU64,
@@ -55,7 +65,7 @@ pub(super) struct Window {
 impl Window {
     pub fn new(size: usize, area: usize, first: u64) -> Window {
         Window {
-            last: [const { AtomicU64::new(0) }; 2 * SLOTS],
+            last: [const { AtomicU64::new(0) }; LINES],
             known: (0..size).map(|_| AtomicU64::new(first)).collect(),
             all: AtomicU64::new(first),
             records: [const { (AtomicU64::new(0), AtomicU64::new(0)) }; RECORDS],
@@ -63,8 +73,11 @@ impl Window {
             newest: AtomicUsize::new(0),
             next: AtomicU64::new(0),
             area: AtomicUsize::new(area),
-            has_data: AtomicBool::new(false),
+            data: AtomicUsize::new(0),
+            short: area.min(FAR_AREA) / SHORT,
+            unreported: AtomicBool::new(false),
             streams: AtomicBool::new(false),
+            mutual: AtomicBool::new(false),
             looks: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             distance: Mutex::new(Distance::UNKNOWN),
@@ -77,20 +90,50 @@ impl Window {
         self.streams.load(Relaxed)
     }
 
-    /// Whether this operation has had data outside of lines; resets it.
+    /// Ends an operation: whether it has had data outside of lines that are not short.
     #[inline(always)]
-    pub fn has_data(&self) -> bool {
-        let had = self.has_data.load(Relaxed);
-        if had {
-            self.has_data.store(false, Relaxed);
+    pub fn end_data(&self) -> bool {
+        let data = self.data.load(Relaxed);
+        if data == 0 {
+            return false;
         }
-        had
+        self.data.store(0, Relaxed);
+        self.unreported.store(true, Relaxed);
+        data > self.short
     }
 
-    /// This operation has data outside of lines.
-    #[inline]
-    pub fn saw_data(&self) {
-        self.has_data.store(true, Relaxed);
+    /// An operation has ended.
+    #[inline(always)]
+    pub fn ended(&self, mutual: bool) {
+        if mutual != self.mutual.load(Relaxed) {
+            self.mutual.store(mutual, Relaxed);
+        }
+    }
+
+    /// Whether all read what all published in the last operation.
+    #[inline(always)]
+    pub fn was_mutual(&self) -> bool {
+        self.mutual.load(Relaxed)
+    }
+
+    /// This operation has data outside of lines, so many.
+    #[inline(always)]
+    pub fn saw_data(&self, bytes: usize) {
+        if bytes > self.data.load(Relaxed) {
+            self.data.store(bytes, Relaxed);
+        }
+    }
+
+    /// Whether operations with data are over that are not reported.
+    #[inline(always)]
+    pub fn has_unreported(&self) -> bool {
+        self.unreported.load(Relaxed)
+    }
+
+    /// All that is over is reported.
+    #[inline(always)]
+    pub fn reported(&self) {
+        self.unreported.store(false, Relaxed);
     }
 
     #[inline(always)]
@@ -113,10 +156,11 @@ impl Window {
 
     /// Room for data of a step, as an offset in the area, or what must come before.
     pub fn free_data<'c>(&self, channel: &'c Channel, number: u64, bytes: usize) -> Result<usize, Awaited<'c>> {
-        self.saw_data();
-        let looks = self.looks.load(Relaxed) + 1;
-        let is_due = looks >= LOOKS && self.measure(channel);
-        self.looks.store(if is_due { 0 } else { looks }, Relaxed);
+        self.saw_data(bytes);
+        let (looks, is_short) = (self.looks.load(Relaxed) + 1, bytes <= self.short);
+        let is_due = looks >= if is_short { SHORT_LOOKS } else { LOOKS };
+        // Short data are reported seldom, and the line that is measured changes with the report.
+        self.looks.store(if is_due && (self.measure(channel) || is_short) { 0 } else { looks }, Relaxed);
         let need = bytes.next_multiple_of(LINE) as u64;
         loop {
             let (mut oldest, newest) = (self.oldest.load(Relaxed), self.newest.load(Relaxed));
@@ -151,6 +195,12 @@ impl Window {
         }
     }
 
+    /// Where the next data will lie if they have room behind the last ones.
+    #[inline]
+    pub fn next_data(&self) -> usize {
+        (self.next.load(Relaxed) % (self.area.load(Relaxed) as u64).max(1)) as usize
+    }
+
     /// Waits until all other processes have finished the steps before a number.
     #[cold]
     #[inline(never)]
@@ -161,6 +211,7 @@ impl Window {
                 let word = channel.finished_word(rank);
                 known.store(known.load(Relaxed).max(protocol::reported(word)), Relaxed);
                 if known.load(Relaxed) < at_least {
+                    channel.report_before_wait();
                     return Err(Awaited { channel, word: word.into(), at_least });
                 }
             }

@@ -5,7 +5,7 @@
 //! wait for that number. A line is written again only when all processes have finished the step that it was written
 //! in: each stores the number of the first step that it has not finished.
 
-use crate::coll_room::SLOTS;
+use crate::coll_room::{FIRST_LINES, LATER_LINES};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Bits of a number that count the turns of one operation; those above count the operations.
@@ -30,7 +30,7 @@ pub(crate) fn turn(number: u64) -> u64 {
 /// operation of many turns leaves those of the next ones free.
 pub(crate) fn slot(number: u64) -> usize {
     let (operation, turn) = (operation(number) as usize, turn(number) as usize);
-    if turn == 0 { operation % SLOTS } else { SLOTS + turn % SLOTS }
+    if turn == 0 { operation % FIRST_LINES } else { FIRST_LINES + turn % LATER_LINES }
 }
 
 /// Publishes what was written before.
@@ -69,10 +69,11 @@ mod tests {
     fn steps_of_one_operation_and_first_turns_of_following_ones_have_different_lines() {
         let first = first_turn(7);
         assert_eq!((operation(first + 3), turn(first + 3)), (7, 3));
-        let slots: Vec<usize> = (1..=SLOTS as u64).map(|turn| slot(first + turn)).collect();
-        assert!((0..SLOTS).all(|at| slots[..at].iter().all(|other| *other != slots[at])));
-        let firsts: Vec<usize> = (0..SLOTS as u64).map(|more| slot(first_turn(7 + more))).collect();
+        let slots: Vec<usize> = (1..=LATER_LINES as u64).map(|turn| slot(first + turn)).collect();
+        assert!((0..LATER_LINES).all(|at| slots[..at].iter().all(|other| *other != slots[at])));
+        let firsts: Vec<usize> = (0..FIRST_LINES as u64).map(|more| slot(first_turn(7 + more))).collect();
         assert!(firsts.iter().all(|one| !slots.contains(one)));
-        assert_eq!(slot(first_turn(7 + SLOTS as u64)), firsts[0]);
+        assert!((0..FIRST_LINES).all(|at| firsts[..at].iter().all(|other| *other != firsts[at])));
+        assert_eq!(slot(first_turn(7 + FIRST_LINES as u64)), firsts[0]);
     }
 }
