@@ -295,7 +295,7 @@ impl Bridges {
         let (mut seen, mut wrong) = (0, Vec::new());
         for bridge in &mut self.bridges {
             bridge.look_for_connections();
-            bridge.inputs.retain_mut(|input| match input.poll(BATCH, sink) {
+            bridge.inputs.retain_mut(|input| match input.poll(BATCH, &mut [], sink) {
                 Ok(records) => {
                     seen += records;
                     true

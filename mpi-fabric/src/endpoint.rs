@@ -5,6 +5,7 @@
 //! process lock); what other threads need (`Copier`, `Doorbell`, `Recorder`) is separate and shareable.
 
 mod calibrate;
+mod connections;
 mod copier;
 mod copy;
 mod foreign;
@@ -27,6 +28,7 @@ use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
 use crate::peer::{Connections, Input, Output};
+use crate::peer_arenas::PeerArenas;
 use crate::rank_block::Life;
 use crate::record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};
 use crate::recorder::Recorder;
@@ -34,6 +36,7 @@ use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
 use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
+pub use calibrate::Near;
 pub use copier::Copier;
 use lost::LostRank;
 pub use open::{Attachment, HostShare};
@@ -94,6 +97,8 @@ pub struct Endpoint {
     job: Arc<Job>,
     /// The parts of this rank's room for collectives.
     room: Arc<Mutex<RoomTable>>,
+    /// The arenas of the peers, as far as this process has mapped them.
+    arenas: PeerArenas,
     /// The word that peers read to find out whether they can copy; its address is in the block.
     probe: Box<u64>,
 }
@@ -173,6 +178,14 @@ impl Endpoint {
     /// registers up to this call.
     #[inline(never)]
     fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
+        if let Some(output) = self.outputs.get_mut(dest as usize)
+            && output.push_in_cell(&head, payload)
+        {
+            output.notify(self.fenced, &self.variables);
+            self.variables.buffered_records.incr();
+            self.variables.buffered_bytes.add(payload.len() as u64);
+            return Ok(());
+        }
         if payload.len() >= AWAY_FROM && self.push_away(dest, &head, payload).is_ok() {
             return Ok(());
         }
@@ -218,6 +231,16 @@ impl Endpoint {
         len: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Full> {
+        if let Some(output) = self.outputs.get_mut(dest as usize)
+            && let Some(cell) = output.take_cell(len)
+        {
+            // SAFETY: the cell was taken for this length.
+            unsafe { output.fill_cell(head, len, cell, fill) };
+            output.notify(self.fenced, &self.variables);
+            self.variables.buffered_records.incr();
+            self.variables.buffered_bytes.add(len as u64);
+            return Ok(());
+        }
         if !self.outputs.get(dest as usize).is_some_and(|output| output.ring.fits(len)) {
             if dest >= self.size {
                 return self.push_over_bridge(dest, head, len, fill);
@@ -321,7 +344,7 @@ impl Endpoint {
         self.look_for_connections();
         let mut seen = 0;
         for input in &mut self.inputs {
-            seen += input.poll(BATCH, sink)?;
+            seen += input.poll(BATCH, &mut self.outputs, sink)?;
         }
         if self.beyond {
             seen += self.poll_beyond(sink)?;
@@ -341,7 +364,7 @@ impl Endpoint {
             return network.poll(sink);
         }
         match self.inputs.iter_mut().find(|input| input.from == from) {
-            Some(input) => input.poll(BATCH, sink),
+            Some(input) => input.poll(BATCH, &mut self.outputs, sink),
             None => Ok(0),
         }
     }
@@ -370,38 +393,6 @@ impl Endpoint {
                 return self.connect();
             }
         }
-    }
-
-    #[cold]
-    fn connect(&mut self) {
-        for i in 0..self.known.len() {
-            // SAFETY: `Connections` has as many words as `known`. Acquire pairs with the Release in `make_room`.
-            let word = unsafe { self.connected.word(i) };
-            let own = if self.local as usize / 64 == i { 1 << (self.local % 64) } else { 0 };
-            let mut now = word.load(Ordering::Acquire);
-            if now & own != 0 {
-                // Cleared before the lost ranks are looked for: a report after that sets it again. Acquire pairs with the
-                // Release in `Job::report_lost`.
-                now = word.fetch_and(!own, Ordering::Acquire) & !own;
-                self.look_for_lost();
-            }
-            for bit in 0..64 {
-                let local = i * 64 + bit;
-                // Bits of ranks that do not exist, and bits that were cleared, are damage by another process.
-                if now & !self.known[i] & 1 << bit != 0 && local < self.world_ranks.len() {
-                    self.add_input(local as u32);
-                }
-            }
-            self.known[i] = now;
-        }
-    }
-
-    /// Begins to poll the ring of a rank of the job memory.
-    fn add_input(&mut self, local: u32) {
-        let from = self.world_ranks[local as usize];
-        self.variables.connections.incr();
-        self.input_of[from as usize] = self.inputs.len() as u32;
-        self.inputs.push(Input::new(&self.job, self.local, local, from));
     }
 
     /// The fabric's performance variables, for the process to register.

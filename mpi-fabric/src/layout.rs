@@ -47,6 +47,13 @@ const MIN_COLL_ROOM: usize = 512 << 10;
 /// Most bytes that the rooms of all ranks together take, if that leaves each the shortest.
 const COLL_ROOMS_BYTES: usize = 128 << 20;
 
+/// Length of a cell (see `cells`): the longest part of a message that the receiver cannot read before it is whole.
+pub const CELL_BYTES: usize = 16 << 10;
+/// Most cells of a pair.
+pub const MOST_CELLS: usize = 128;
+/// Most bytes that the cells of all pairs together take. Pairs that would have less than two cells have none.
+const CELLS_BYTES: usize = 128 << 20;
+
 /// A cache line, the unit of the rings.
 pub const LINE: usize = 64;
 /// The unit of everything that is mapped.
@@ -267,9 +274,31 @@ impl Layout {
         self.copy_buffer_at(0) + self.ranks as usize * self.copy_buffer_bytes() + rank as usize * self.coll_room_bytes()
     }
 
+    /// Number of pairs of different ranks.
+    fn pairs(&self) -> usize {
+        self.ranks as usize * (self.ranks as usize - 1) / 2
+    }
+
+    /// How many cells each pair of ranks has: a power of two from 2 to [`MOST_CELLS`], or none.
+    pub fn pair_cells(&self) -> usize {
+        let share = CELLS_BYTES / CELL_BYTES / self.pairs().max(1);
+        if self.ranks == 1 || share < 2 { 0 } else { (1 << share.ilog2()).min(MOST_CELLS) }
+    }
+
+    /// Offset of the cells of two ranks, in either order; none for one rank.
+    pub fn cells_at(&self, one: u32, other: u32) -> usize {
+        let (low, high) = (one.min(other) as usize, one.max(other) as usize);
+        assert!(low < high && high < self.ranks as usize, "cells of {one} and {other} of {}", self.ranks);
+        self.end_of_rooms() + (high * (high - 1) / 2 + low) * self.pair_cells() * CELL_BYTES
+    }
+
+    fn end_of_rooms(&self) -> usize {
+        self.coll_room_at(self.ranks - 1) + self.coll_room_bytes()
+    }
+
     /// Length of the whole memory in bytes.
     pub fn total_bytes(&self) -> usize {
-        self.coll_room_at(self.ranks - 1) + self.coll_room_bytes()
+        self.end_of_rooms() + self.pairs() * self.pair_cells() * CELL_BYTES
     }
 }
 
@@ -287,7 +316,7 @@ mod tests {
         assert_eq!(layout.ring_at(1, 0), layout.ring_at(0, 2) + layout.ring_bytes());
         assert_eq!(layout.ring_at(2, 2) + layout.ring_bytes(), layout.copy_buffer_at(0));
         assert_eq!(layout.copy_buffer_at(2) + layout.copy_buffer_bytes(), layout.coll_room_at(0));
-        assert_eq!(layout.coll_room_at(2) + layout.coll_room_bytes(), layout.total_bytes());
+        assert_eq!(layout.coll_room_at(2) + layout.coll_room_bytes(), layout.cells_at(0, 1));
     }
 
     #[test]
@@ -322,6 +351,23 @@ mod tests {
         assert_eq!([33, 64, 65].map(bytes), [2 << 20, 2 << 20, 1 << 20]);
         assert_eq!(bytes(MAX_RANKS), MIN_COPY_BUFFER);
         assert!((1..=MAX_RANKS).all(|ranks| bytes(ranks).is_power_of_two()));
+    }
+
+    #[test]
+    fn cells_of_pairs_follow_each_other_up_to_the_end_and_shrink_with_the_number_of_pairs() {
+        for ranks in [2, 3, 8, 9, 64] {
+            let layout = Layout::new(ranks, MIN_RING_BYTES).unwrap();
+            let bytes = layout.pair_cells() * CELL_BYTES;
+            let pairs = (0..ranks).flat_map(|high| (0..high).map(move |low| (low, high)));
+            let mut expected = layout.coll_room_at(ranks - 1) + layout.coll_room_bytes();
+            for (low, high) in pairs {
+                assert_eq!([layout.cells_at(low, high), layout.cells_at(high, low)], [expected; 2]);
+                expected += bytes;
+            }
+            assert_eq!(layout.total_bytes(), expected);
+        }
+        let cells = |ranks| Layout::new(ranks, MIN_RING_BYTES).unwrap().pair_cells();
+        assert_eq!([1, 2, 9, 16, 32, 64, 91, 92, MAX_RANKS].map(cells), [0, 128, 128, 64, 16, 4, 2, 0, 0]);
     }
 
     #[test]

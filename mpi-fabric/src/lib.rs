@@ -7,12 +7,13 @@
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`Channel`]: flags and slots of the collectives of one communicator. `coll_room`: the memory of a rank for them.
+//! - `cells`: memory that passes to the receiver of a payload.
 //! - `copy_buffer`: the memory of a sender through which longer payloads go.
 //! - [`calibration`]: measured rates of this host, and up to which length such payloads are faster than copies by the kernel.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
 //!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too;
-//!   `shared_objects`: a table of it.
+//!   `shared_objects`: a table of it. [`Arena`]: shared memory for blocks of the program; `peer_arenas`: that of others.
 //! - `peer`: rings to and from a peer. `peer_process`: its process.
 //! - [`BridgeKey`], [`PeerPins`]: processes of other jobs, reached by bridges (`bridge`).
 //! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
@@ -34,9 +35,13 @@ pub mod ring;
 mod sync;
 
 #[cfg(not(loom))]
+mod arena;
+#[cfg(not(loom))]
 mod bridge;
 #[cfg(not(loom))]
 pub mod calibration;
+#[cfg(not(loom))]
+mod cells;
 #[cfg(not(loom))]
 mod channel;
 mod coll_room;
@@ -54,12 +59,15 @@ pub mod instruments;
 pub mod job;
 #[cfg(not(loom))]
 mod mapping;
+mod memory_lock;
 #[cfg(not(loom))]
 mod os;
 #[cfg(not(loom))]
 mod pages_on_demand;
 #[cfg(not(loom))]
 mod peer;
+#[cfg(not(loom))]
+mod peer_arenas;
 #[cfg(not(loom))]
 mod peer_process;
 #[cfg(not(loom))]
@@ -97,10 +105,11 @@ pub mod doorbell;
 
 #[cfg(not(loom))]
 pub use {
+    arena::Arena,
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
     channel::{Awaited, Channel, IN_LINE, Place, Publication, Published, RoomWord},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
-    endpoint::{Attachment, Copier, Endpoint, HostShare},
+    endpoint::{Attachment, Copier, Endpoint, HostShare, Near},
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},

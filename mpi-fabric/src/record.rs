@@ -49,6 +49,8 @@ const PUBLISHED: u64 = 1 << 63;
 const WRAP: u64 = 1 << 62;
 /// Bit of a record whose payload lies in the sender's copy buffer.
 const AWAY: u64 = 1 << 61;
+/// Bit of a record whose payload lies in a cell of the pair.
+const IN_CELL: u64 = 1 << 59;
 /// Bit of the mark that sends the receiver on to the pair's longer ring.
 const MOVED: u64 = 1 << 60;
 /// The first word of a mark behind which the records continue in the longer ring.
@@ -74,6 +76,18 @@ impl FirstWord {
     /// Whether this is such a record.
     pub(crate) fn is_away(self) -> bool {
         self.0 >> 48 == (PUBLISHED | AWAY) >> 48
+    }
+
+    /// Of a record whose payload lies in a cell.
+    #[inline(always)]
+    pub(crate) fn in_cell(kind: u8, flags: u8, len: usize) -> FirstWord {
+        FirstWord(FirstWord::new(kind, flags, len).0 | IN_CELL)
+    }
+
+    /// Whether this is such a record.
+    #[inline(always)]
+    pub(crate) fn is_in_cell(self) -> bool {
+        self.0 >> 48 == (PUBLISHED | IN_CELL) >> 48
     }
 
     #[inline(always)]
@@ -115,12 +129,16 @@ pub(crate) fn payload_at(len: usize) -> usize {
     if len > INLINE_BYTES { LINE } else { HEAD_BYTES }
 }
 
+/// Bit of a payload's length: its lines are in the cache of a far core.
+const FAR: usize = 1 << (usize::BITS - 1);
+
 /// The payload of a record, still in shared memory.
 ///
 /// A faulty sender could change it at any time: copy first, then inspect.
 #[derive(Clone, Copy)]
 pub struct Payload<'a> {
     at: *const u8,
+    /// With [`FAR`], so that a payload is two words.
     len: usize,
     life: std::marker::PhantomData<&'a [u8]>,
 }
@@ -131,6 +149,14 @@ impl<'a> Payload<'a> {
     #[inline(always)]
     pub(crate) unsafe fn new(at: *const u8, len: usize) -> Payload<'a> {
         Payload { at, len, life: std::marker::PhantomData }
+    }
+
+    /// As [`Self::new`], of which a far core has the lines (`ring::distance`).
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub(crate) unsafe fn from_far(at: *const u8, len: usize) -> Payload<'a> {
+        Payload { at, len: len | FAR, life: std::marker::PhantomData }
     }
 
     /// A payload that is a slice of this process, for tests of the layers above.
@@ -144,7 +170,7 @@ impl<'a> Payload<'a> {
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "an empty payload is not a special case")]
     pub fn len(&self) -> usize {
-        self.len
+        self.len & !FAR
     }
 
     /// Address of the first byte, for code that moves the bytes elsewhere without looking at them: the sender may
@@ -163,30 +189,49 @@ impl<'a> Payload<'a> {
     /// The same, beginning `at` bytes into the payload.
     #[inline(always)]
     pub fn copy_from(&self, at: usize, dst: &mut [u8]) -> usize {
-        if at >= self.len {
+        if at >= self.len() {
             return 0;
         }
-        let n = dst.len().min(self.len - at);
+        let n = dst.len().min(self.len() - at);
         // SAFETY: `at + n <= len`, readable by `new`'s contract; `dst` is private memory, so they do not overlap.
-        unsafe { copy::<true>(self.at.add(at), dst.as_mut_ptr(), n) };
+        unsafe {
+            match n >= prefetching::LEAST {
+                true => self.copy_long(at, dst.as_mut_ptr(), n),
+                false => copy_short(self.at.add(at), dst.as_mut_ptr(), n),
+            }
+        }
         n
+    }
+
+    /// Copies `n` bytes from `at` on.
+    /// # Safety
+    /// They are in the payload, and `dst..dst + n` is writable and not part of it.
+    #[inline(never)]
+    unsafe fn copy_long(&self, at: usize, dst: *mut u8, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.len & FAR != 0 {
+                true => prefetching::copy_from_far(self.at.add(at), dst, n),
+                false => prefetching::copy_prefetching(self.at.add(at), dst, n),
+            }
+        }
     }
 
     /// Appends all of it to a buffer.
     pub fn append_to(&self, buffer: &mut Vec<u8>) {
-        buffer.reserve(self.len);
+        buffer.reserve(self.len());
         // SAFETY: `len` bytes are readable by `new`'s contract, and there is room for as many behind the buffer's end,
         // in private memory; they are initialised before they belong to the buffer.
         unsafe {
-            copy_short(self.at, buffer.as_mut_ptr().add(buffer.len()), self.len);
-            buffer.set_len(buffer.len() + self.len);
+            copy_short(self.at, buffer.as_mut_ptr().add(buffer.len()), self.len());
+            buffer.set_len(buffer.len() + self.len());
         }
     }
 
     /// The `i`-th 8-byte word of the payload; 0 beyond its end. Of a last, partial word the upper bytes are undefined.
     #[inline(always)]
     pub fn word(&self, i: usize) -> u64 {
-        if i >= self.len.div_ceil(8) {
+        if i >= self.len().div_ceil(8) {
             return 0;
         }
         // SAFETY: the word begins inside the payload, and readability is rounded up to 8 bytes; aligned by contract.
@@ -195,7 +240,7 @@ impl<'a> Payload<'a> {
 
     /// A private copy.
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.len);
+        let mut out = Vec::with_capacity(self.len());
         self.append_to(&mut out);
         out
     }
@@ -207,25 +252,12 @@ impl<'a> Payload<'a> {
 /// `src..src + n` is readable, `dst..dst + n` writable, and they do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_short(src: *const u8, dst: *mut u8, n: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { copy::<false>(src, dst, n) };
-}
-
-/// As [`copy_short`]; `FOREIGN`: another core has written the bytes.
-///
-/// # Safety
-/// As there.
-#[inline(always)]
-unsafe fn copy<const FOREIGN: bool>(src: *const u8, dst: *mut u8, n: usize) {
     // SAFETY: in all branches every access lies in `0..n` of both, by the branch's condition; unaligned on purpose.
     unsafe {
         if n == 8 {
             dst.cast::<u64>().write_unaligned(src.cast::<u64>().read_unaligned());
         } else if n > 32 {
-            match FOREIGN && n >= prefetching::LEAST {
-                true => prefetching::copy_prefetching(src, dst, n),
-                false => std::ptr::copy_nonoverlapping(src, dst, n),
-            }
+            std::ptr::copy_nonoverlapping(src, dst, n);
         } else if n >= 16 {
             let (first, last) = (src.cast::<u128>().read_unaligned(), src.add(n - 16).cast::<u128>().read_unaligned());
             dst.cast::<u128>().write_unaligned(first);
@@ -288,6 +320,18 @@ mod tests {
         assert_eq!(payload.copy_from(9, &mut long), 1);
         assert_eq!(payload.copy_from(11, &mut long), 0);
         assert_eq!((payload.word(0), payload.word(2), payload.to_vec().len()), (words[0], 0, 10));
+    }
+
+    #[test]
+    fn a_payload_in_a_far_cache_is_like_any_other() {
+        let words: Vec<u64> = (0..1000).collect();
+        // SAFETY: the words outlive the payload.
+        let payload = unsafe { Payload::from_far(words.as_ptr().cast(), 8000) };
+        let mut out = vec![0u8; 9000];
+        assert_eq!((payload.len(), payload.word(999), payload.word(1000)), (8000, 999, 0));
+        assert_eq!(payload.copy_to(&mut out), 8000);
+        assert!(out[..8000].chunks(8).zip(&words).all(|(bytes, word)| bytes == word.to_ne_bytes()));
+        assert_eq!((payload.to_vec(), payload.copy_from(8000, &mut out)), (out[..8000].to_vec(), 0));
     }
 
     #[test]

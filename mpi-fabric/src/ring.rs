@@ -13,8 +13,8 @@
 //!   same lap; what does not fit gets a wrap mark;
 //! - a ring that was drained takes the longest record, whatever the positions: see `longest_record`.
 //!
-//! The payload of a longer record lies in the sender's copy buffer (`copy_buffer`), and the record, of one line, has
-//! its offset.
+//! The payload of a longer record lies in a cell of the pair (`cells`), or in the sender's copy buffer (`copy_buffer`); the
+//! record, of one line, has the cell's number, or the offset.
 //!
 //! A pair of processes begins with a short ring, of which many share a page (`layout::FIRST_RING_BYTES`). The sender moves
 //! on to the pair's longer ring, once and for good, when a record does not fit or after `FIRST_LAPS` laps: it stores a mark
@@ -53,6 +53,13 @@ const HANDED_OVER: usize = (8 << 10) + LINE;
 const FIRST_TIMED: u32 = 32;
 /// See [`FIRST_TIMED`].
 const TIMED: u32 = 16;
+
+/// Bit of the number of a cell: the receiver is far from the sender, so that its copy is to begin early.
+const FROM_FAR: u64 = 1 << 63;
+
+/// The receiver reports what it has consumed after so many records with cells at most; so the sender can measure how far away
+/// it is.
+const CELL_REPORT: usize = 32 * LINE;
 
 /// Laps in the first ring. It has room for five short records; a pair that exchanges more than this many times five is
 /// worth pages of its own.
@@ -93,6 +100,12 @@ pub(crate) trait RingMemory: Clone {
     /// # Safety
     /// `at` is a multiple of 8, and `at + len`, rounded up to 8, is at most `buffer_bytes()`.
     unsafe fn view_buffer<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R;
+    /// Number of cells of the pair.
+    fn cells(&self) -> usize;
+    /// As [`Self::view`], at the beginning of a cell.
+    /// # Safety
+    /// `cell` is below `cells()`, and `len` at most `CELL_BYTES`.
+    unsafe fn view_cell<R>(&self, cell: usize, far: bool, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R;
 }
 
 /// The longest record, in bytes with its head, for a ring of `bytes`.
@@ -408,6 +421,17 @@ impl<M: RingMemory> Producer<M> {
         unsafe { self.append_word(head, first, (LINE, HEAD_BYTES), &(offset as u64).to_ne_bytes()[..]) };
     }
 
+    /// Appends a record whose payload of `len` bytes lies in a cell of the pair.
+    /// # Safety
+    /// [`Self::fits_lines`] holds for one.
+    #[inline(always)]
+    pub(crate) unsafe fn push_in_cell(&mut self, head: &RecordHead, len: usize, cell: usize) {
+        let first = FirstWord::in_cell(head.kind, head.flags, len);
+        let cell = cell as u64 | if self.distance.is_far() { FROM_FAR } else { 0 };
+        // SAFETY: a line fits, and the number is 8 bytes.
+        unsafe { self.append_word(head, first, (LINE, HEAD_BYTES), &cell.to_ne_bytes()[..]) };
+    }
+
     /// The end of the last record, counted from the beginning of the job.
     pub(crate) fn position(&self) -> u64 {
         self.laps + self.pos as u64
@@ -415,6 +439,12 @@ impl<M: RingMemory> Producer<M> {
 
     /// Reads the receiver's report, and so measures the distance now and then.
     pub(crate) fn look(&mut self) {
+        self.read_report();
+    }
+
+    /// Reads the receiver's report and measures the distance.
+    pub(crate) fn measure(&mut self) {
+        self.looks = 0;
         self.read_report();
     }
 

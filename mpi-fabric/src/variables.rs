@@ -47,8 +47,9 @@ mpi_t::instruments! {
         pub wait_poll_limit: Size =
             { name: "fabric_wait_poll_limit", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
               verbosity: DeveloperDetail },
-        /// Number of records that this process sent with data in its copy buffer: one for each message of 2 KiB and more,
-        /// or one for each segment or fragment of a longer one. Counted when the record is in the ring.
+        /// Number of records that this process sent with data in its copy buffer, or in a cell, which passes to the
+        /// receiver: one for each message of 2 KiB and more (with a cell, of 192 bytes), or one for each segment or
+        /// fragment of a longer one. Counted when the record is in the ring.
         pub buffered_records: Counter =
             { name: "fabric_buffered_records", class: Counter, type: u64, unit: "records", category: "fabric.queues" },
         /// Bytes of data in the records of fabric_buffered_records.

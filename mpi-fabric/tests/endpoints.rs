@@ -373,3 +373,55 @@ fn the_recorder_keeps_the_last_calls_and_who_is_still_inside() {
     let calls = recorder.calls();
     assert_eq!((calls.len(), calls[0].sequence, calls.last().unwrap().sequence), (64, 139, 202));
 }
+
+/// Pushes one record with this payload and polls it at the other end.
+fn transfer(from: &mut Endpoint, to: &mut Endpoint, number: u64, len: usize) {
+    let (dest, mut inbox) = (to.rank(), Inbox::default());
+    push(from, dest, &RecordHead { a: number, ..Default::default() }, &content(number, len), &mut Inbox::default());
+    while to.poll(&mut inbox).unwrap() == 0 {}
+    let [(source, head, data)] = &inbox.0[..] else { panic!("{} records", inbox.0.len()) };
+    assert_eq!((*source, head.a, data == &content(number, len)), (from.rank(), number, true), "{len} bytes");
+}
+
+#[test]
+fn cells_run_out_where_nobody_answers_and_come_back_with_answers() {
+    let [mut one, mut other]: [Endpoint; 2] = Endpoint::threads(2).unwrap().try_into().ok().unwrap();
+    let cells =
+        |endpoint: &Endpoint, dest| (0..200).take_while(|n| endpoint.has_cells_for(dest, (n + 1) << 14)).count();
+    assert_eq!([cells(&one, 1), cells(&other, 0)], [64, 64]);
+    for number in 0..200 {
+        transfer(&mut one, &mut other, number, 192 + number as usize * 81);
+    }
+    assert_eq!([cells(&one, 1), cells(&other, 0)], [0, 128]);
+    for number in 0..10 {
+        transfer(&mut other, &mut one, number, 16 << 10);
+        transfer(&mut other, &mut one, number, 191);
+    }
+    assert_eq!([cells(&one, 1), cells(&other, 0)], [10, 118]);
+    for number in 0..1000 {
+        transfer(&mut one, &mut other, number, 5000);
+        transfer(&mut other, &mut one, number, 7000);
+    }
+    assert_eq!([cells(&one, 1), cells(&other, 0)], [10, 118]);
+    // In segments: four cells each.
+    let first = RecordHead::default();
+    for number in 0..3 {
+        let data = content(number, 60_000);
+        assert_eq!(one.segment_bytes(1, data.len()), Some(16 << 10));
+        one.push_segments(1, &first, 9, &data, 16 << 10).unwrap();
+        let mut inbox = Inbox::default();
+        while inbox.0.len() < 4 {
+            other.poll(&mut inbox).unwrap();
+        }
+        assert_eq!(
+            inbox.0.iter().map(|(_, head, _)| (head.kind, head.a)).collect::<Vec<_>>(),
+            [(0, 0), (9, 16 << 10), (9, 32 << 10), (9, 48 << 10)]
+        );
+        assert!(inbox.0.iter().flat_map(|(_, _, data)| data).eq(&data));
+        std::mem::swap(&mut one, &mut other);
+        one.push(0, &first, &[7; 192]).unwrap();
+        while other.poll(&mut Inbox::default()).unwrap() == 0 {}
+        std::mem::swap(&mut one, &mut other);
+    }
+    assert_eq!([cells(&one, 1), cells(&other, 0)], [1, 127]);
+}

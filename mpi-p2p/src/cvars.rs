@@ -26,9 +26,11 @@ mpi_t::cvars! {
             name: "p2p_copy_runs_from", unit: "bytes", category: "p2p.protocol", scope: Local,
             range: 1..=1 << 30, verbosity: TunerAll },
         /// Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one
-        /// piece and lies in memory that both processes have mapped: that of a window, by MPI_Win_allocate_shared or
-        /// MPI_Win_allocate. If the receiver has not mapped it, the message goes in fragments. Takes effect with the next
-        /// send.
+        /// piece and lies in memory that both processes can map: that of MPI_Alloc_mem (memory_share_alloc_mem), and that of a
+        /// window, by MPI_Win_allocate_shared or MPI_Win_allocate; to a receiver that is near (fabric_ring_distance is below 50
+        /// and not 0, or fabric_copy_stores is cached), except one such message in 32, which measures the distance again; and
+        /// messages above p2p_calibration_limit_far to all receivers. If the receiver has not mapped the memory, or receives
+        /// into many short pieces, the message goes in fragments. Takes effect with the next send.
         pub copy_shared_from: u64 = 64 << 10 => {
             name: "p2p_copy_shared_from", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
         /// Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time,
@@ -44,6 +46,12 @@ mpi_t::cvars! {
         /// several threads send none. Takes effect with the next send.
         pub ahead_limit: u64 = 64 << 10 => {
             name: "p2p_ahead_limit", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
+        /// Longest message in bytes that is sent whole although it is longer than eager ones, if it lies in one piece and there are
+        /// cells for all of it: shared memory that passes between two processes with their messages, so that there is
+        /// enough for messages that are answered, and soon none for others. 0: none. Communicators with an eager limit of
+        /// less than 16384 bytes and processes of several threads send none. Takes effect with the next send.
+        pub cell_limit: u64 = 256 << 10 => {
+            name: "p2p_cell_limit", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
         /// Most items that a search of unexpected messages or of posted receives may look at one by one: after a longer
         /// search the queue is hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and
         /// separate ones for its collective operations. Takes effect with the next search; 0 when an item is added.

@@ -8,11 +8,12 @@ use mpi_core::Handle;
 use mpi_core::abi::MPI_PROC_NULL;
 use mpi_datatype::SendBuf;
 use mpi_errors::Result;
+use mpi_fabric::layout::CELL_BYTES;
 use mpi_fabric::{Endpoint, Full, RecordHead, RegionKey, Registration};
 
 use crate::ahead::push_offer;
 use crate::buffered::BufferOwner;
-use crate::context::unknown_context;
+use crate::context::{Context, unknown_context};
 use crate::copy_ways::ways_of;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
@@ -57,7 +58,9 @@ impl State {
         let Some(route) = context.routes.get(dest as u32 as usize).copied() else { return false };
         let world = route.world;
         let bytes = buffer.bytes();
-        if !context.is_eager(bytes) || core.has_backlog(world) {
+        if !context.is_eager(bytes) && !core.goes_in_cells(context, &self.endpoint, world, buffer)
+            || core.has_backlog(world)
+        {
             return false;
         }
         let a = u64::from(context.spec.rank);
@@ -280,6 +283,18 @@ impl Core {
         size_class(self.sizes, bytes).sent.incr();
     }
 
+    /// Whether a message that is longer than eager ones goes whole, because there are cells for all of it.
+    #[cold]
+    #[inline(never)]
+    fn goes_in_cells(&self, context: &Context, endpoint: &Endpoint, world: u32, buffer: &SendBuf<'_>) -> bool {
+        let bytes = buffer.bytes();
+        bytes <= self.settings.cell_limit.get()
+            && context.is_eager(CELL_BYTES as u64)
+            && buffer.contiguous().is_some_and(|memory| endpoint.shared_place(world, memory).is_none())
+            && endpoint.has_cells_for(world, bytes)
+            && !self.lock.is_contended()
+    }
+
     /// Whether sends to this process wait for room already.
     #[inline]
     fn has_backlog(&self, world: u32) -> bool {
@@ -310,6 +325,8 @@ impl Core {
                     Some(memory) if memory.len() as u64 >= least => endpoint.shared_place(dest, memory),
                     _ => None,
                 };
+                let bytes = data.bytes();
+                let shared = shared.filter(|_| self.pipelined_limit.permits_shared(endpoint, dest, bytes));
                 let ways = if shared.is_some() { wire::SHARED } else { ways };
                 let (region, registration) = match (data.contiguous(), &table) {
                     _ if let Some(place) = shared => (place, Registration::NONE),

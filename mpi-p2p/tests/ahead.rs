@@ -171,3 +171,46 @@ fn both_ranks_send_to_each_other_at_once() {
         }
     });
 }
+
+#[test]
+fn messages_beyond_the_eager_limit_go_whole_while_there_are_cells_for_them() {
+    const LONG: usize = 256 << 10;
+    run(2, |rank| {
+        let offered = || rank.engine.instruments().rendezvous_sent.get();
+        if rank.me() == 0 {
+            // Rank 1 waits for the message behind them, so an offer would block. They take all cells.
+            (0..4).for_each(|tag| rank.send(1, tag, &pattern(LONG, tag as usize), Mode::Standard));
+            rank.send(1, 9, &[], Mode::Standard);
+            assert_eq!(offered(), 0);
+            rank.send(1, 4, &pattern(20_000, 4), Mode::Standard);
+            assert_eq!(offered(), 1, "no cell is left");
+            let mut data = vec![0; LONG];
+            rank.recv(1, 5, &mut data).expect("fits");
+            assert!(data == pattern(LONG, 5));
+            rank.send(1, 6, &pattern(LONG, 6), Mode::Standard);
+            assert_eq!(offered(), 1, "the cells of the answer");
+            rank.recv(1, 7, &mut data).expect("fits");
+            rank.send(1, 8, &pattern(LONG, 8), Mode::Synchronous);
+            rank.engine.settings().cell_limit.set(LONG as u64 - 1);
+            rank.send(1, 8, &pattern(LONG, 8), Mode::Standard);
+            rank.engine.settings().cell_limit.set(LONG as u64);
+            rank.engine.settings().eager_limit.set(100);
+            rank.send(1, 8, &pattern(LONG, 8), Mode::Standard);
+            assert_eq!(offered(), 4, "synchronous, longer than the limit, and with a low eager limit");
+            return;
+        }
+        let mut data = vec![0; LONG];
+        rank.recv(0, 9, &mut []).expect("fits");
+        for (tag, bytes) in [(0, LONG), (1, LONG), (2, LONG), (3, LONG), (4, 20_000)] {
+            let status = rank.recv(0, tag, &mut data).expect("fits");
+            assert_eq!(status.bytes(), bytes as u64);
+            assert!(data[..bytes] == pattern(bytes, tag as usize), "{tag}");
+        }
+        rank.send(0, 5, &pattern(LONG, 5), Mode::Standard);
+        rank.recv(0, 6, &mut data).expect("fits");
+        assert!(data == pattern(LONG, 6));
+        rank.send(0, 7, &pattern(LONG, 7), Mode::Standard);
+        (0..3).for_each(|_| _ = rank.recv(0, 8, &mut data).expect("fits"));
+        assert!(data == pattern(LONG, 8) && offered() == 0);
+    });
+}

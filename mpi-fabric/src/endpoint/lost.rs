@@ -54,7 +54,7 @@ impl Endpoint {
         for lost in &mut self.lost {
             if !lost.drained {
                 let input = self.inputs.iter_mut().find(|input| input.from == lost.rank);
-                let records = input.map_or(Ok(0), |input| input.poll(BATCH, sink))?;
+                let records = input.map_or(Ok(0), |input| input.poll(BATCH, &mut self.outputs, sink))?;
                 seen += records;
                 lost.drained = records == 0;
             }

@@ -15,6 +15,7 @@ use crate::fault;
 use crate::instruments::JobInstruments;
 use crate::job::{Job, JobOptions};
 use crate::peer::{Connections, Output};
+use crate::peer_arenas::PeerArenas;
 use crate::recorder::Recorder;
 use crate::settings::FabricSettings;
 use crate::transport::Transport;
@@ -197,6 +198,7 @@ impl Endpoint {
             rings: OnceCell::new(),
             settings,
             room: Arc::new(Mutex::new(RoomTable::new(room_bytes))),
+            arenas: PeerArenas::default(),
             job,
             probe,
         })

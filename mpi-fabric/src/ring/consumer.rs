@@ -2,8 +2,8 @@
 //!
 //! Invariants: those of the ring; what the sender wrote is checked before it is used.
 
-use super::{BadRecord, RingMemory, SPARE};
-use crate::layout::LINE;
+use super::{BadRecord, CELL_REPORT, FROM_FAR, RingMemory, SPARE};
+use crate::layout::{CELL_BYTES, LINE};
 use crate::record::{FirstWord, HEAD_BYTES, MOVED_WORD, Payload, RecordHead, WRAP_WORD, payload_at, record_bytes};
 use crate::sync::Ordering;
 
@@ -27,7 +27,8 @@ impl<M: RingMemory> Consumer<M> {
         Consumer { memory, pos: 0, laps: 0, reported: 0 }
     }
 
-    /// Hands up to `most` records to `each`, oldest first, and returns how many there were.
+    /// Hands up to `most` records to `each`, oldest first, and returns how many there were. `put_cell` gets the number of each
+    /// cell that passes to this process, before its record; false: the record is bad.
     ///
     /// A bad record is not consumed: every later poll reports it again.
     #[inline(always)]
@@ -35,7 +36,9 @@ impl<M: RingMemory> Consumer<M> {
         &mut self,
         most: usize,
         mut each: impl FnMut(&RecordHead, Payload<'_>),
+        put_cell: impl FnMut(usize) -> bool,
     ) -> Result<usize, BadRecord> {
+        let mut put_cell = put_cell;
         let (mut seen, mut long) = (0, false);
         while seen < most {
             let at = self.pos;
@@ -47,7 +50,10 @@ impl<M: RingMemory> Consumer<M> {
             }
             let next = at + record_bytes(first.len());
             if !first.is_record() || next + SPARE > self.memory.bytes() {
-                if first.is_away() {
+                if first.is_in_cell() {
+                    self.in_cell(first, &mut each, &mut put_cell)?;
+                    seen += 1;
+                } else if first.is_away() {
                     self.away(first, &mut each)?;
                     (seen, long) = (seen + 1, true);
                 } else {
@@ -127,6 +133,36 @@ impl<M: RingMemory> Consumer<M> {
                 b: self.memory.word(self.pos + 24).load(Ordering::Relaxed),
             }
         }
+    }
+
+    /// Hands over a record whose payload lies in a cell.
+    #[inline(never)]
+    fn in_cell(
+        &mut self,
+        first: FirstWord,
+        mut each: impl FnMut(&RecordHead, Payload<'_>),
+        mut put_cell: impl FnMut(usize) -> bool,
+    ) -> Result<(), BadRecord> {
+        let (at, len) = (self.pos, first.len());
+        let bad = BadRecord { word: first.0, at };
+        if at + LINE + SPARE > self.memory.bytes() || len > CELL_BYTES {
+            return Err(bad);
+        }
+        // SAFETY: the record's line lies inside, as just checked.
+        let cell = unsafe { self.memory.word(at + HEAD_BYTES) }.load(Ordering::Relaxed);
+        let (far, cell) = (cell & FROM_FAR != 0, usize::try_from(cell & !FROM_FAR).map_err(|_| bad)?);
+        // The cell is this process's as soon as the payload is read: nothing is pushed during `each`.
+        if cell >= self.memory.cells() || !put_cell(cell) {
+            return Err(bad);
+        }
+        // SAFETY: as above; there is such a cell, and the payload is no longer, as just checked.
+        unsafe {
+            let head = self.head(first);
+            self.memory.view_cell(cell, far, len, |payload| each(&head, payload));
+        }
+        self.pos = at + LINE;
+        self.report(CELL_REPORT.min(self.memory.bytes() / 4));
+        Ok(())
     }
 
     /// Hands over a record whose payload lies in the sender's copy buffer.

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use super::RingMemory;
-use crate::layout::LINE;
+use crate::layout::{CELL_BYTES, LINE};
 use crate::record::{Payload, copy_short};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -21,6 +21,9 @@ pub(crate) struct MappedRing {
     /// Both lengths are powers of two.
     next_shift: u8,
     buffer_shift: u8,
+    /// Number of cells of the pair.
+    cell_count: u8,
+    cells: NonNull<u8>,
 }
 
 // SAFETY: it is an address of memory that all processes share and that is accessed by the ring's protocol only.
@@ -28,14 +31,15 @@ unsafe impl Send for MappedRing {}
 
 impl MappedRing {
     /// The ring at `first`, followed by the one at `next`, of a sender whose copy buffer is at `buffer`; each an address
-    /// and a length.
+    /// and a length. The pair has cells at `cells`, an address and their number.
     /// # Safety
-    /// All three are mapped for as long as the value exists, and used by the protocols of ring and buffer alone;
-    /// addresses and lengths are multiples of a cache line, and those of `next` and `buffer` of a page.
+    /// All four are mapped for as long as the value exists, and used by the protocols of ring, buffer and cells
+    /// alone; addresses and lengths are multiples of a cache line, and those of `next` and `buffer` of a page.
     pub(crate) unsafe fn new(
         first: (NonNull<u8>, usize),
         next: (NonNull<u8>, usize),
         buffer: (NonNull<u8>, usize),
+        cells: (NonNull<u8>, usize),
     ) -> MappedRing {
         assert!(next.1.is_power_of_two() && buffer.1.is_power_of_two(), "{} {}", next.1, buffer.1);
         MappedRing {
@@ -46,6 +50,8 @@ impl MappedRing {
             bytes: data_bytes(first.1),
             next_shift: next.1.trailing_zeros() as u8,
             buffer_shift: buffer.1.trailing_zeros() as u8,
+            cell_count: u8::try_from(cells.1).expect("layout::MOST_CELLS is less"),
+            cells: cells.0,
         }
     }
 }
@@ -146,6 +152,22 @@ impl RingMemory for MappedRing {
         // SAFETY: inside the mapping and aligned by the caller's contract; the sender does not write there until we
         // report the record as read.
         view(unsafe { Payload::new(self.buffer.as_ptr().add(at), len) })
+    }
+
+    #[inline(always)]
+    fn cells(&self) -> usize {
+        usize::from(self.cell_count)
+    }
+
+    #[inline(always)]
+    unsafe fn view_cell<R>(&self, cell: usize, far: bool, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
+        debug_assert!(cell < self.cells() && len <= CELL_BYTES);
+        // SAFETY: inside the mapping and aligned by the caller's contract; the sender does not write there until we pass
+        // the cell back.
+        view(unsafe {
+            let at = self.cells.as_ptr().add(cell * CELL_BYTES);
+            if far { Payload::from_far(at, len) } else { Payload::new(at, len) }
+        })
     }
 }
 

@@ -19,14 +19,24 @@ struct Words {
     /// The copy buffer: two lines.
     buffer: Vec<AtomicU64>,
     next: Option<Ring>,
+    /// The only cell of the pair: its first line.
+    cell: loom::sync::Arc<Vec<AtomicU64>>,
 }
 
 type Ring = loom::sync::Arc<Words>;
 
+fn cell() -> loom::sync::Arc<Vec<AtomicU64>> {
+    loom::sync::Arc::new((0..LINE / 8).map(|_| AtomicU64::new(0)).collect())
+}
+
 fn ring(reported: u64, next: Option<Ring>) -> Ring {
+    ring_with(reported, next, cell())
+}
+
+fn ring_with(reported: u64, next: Option<Ring>, cell: loom::sync::Arc<Vec<AtomicU64>>) -> Ring {
     let data = (0..BYTES / 8).map(|_| AtomicU64::new(0)).collect();
     let buffer = (0..2 * LINE / 8).map(|_| AtomicU64::new(0)).collect();
-    loom::sync::Arc::new(Words { data, credit: AtomicU64::new(reported), buffer, next })
+    loom::sync::Arc::new(Words { data, credit: AtomicU64::new(reported), buffer, next, cell })
 }
 
 impl RingMemory for Ring {
@@ -75,6 +85,16 @@ impl RingMemory for Ring {
         view(Payload::from_words(&words, len))
     }
 
+    fn cells(&self) -> usize {
+        1
+    }
+
+    unsafe fn view_cell<R>(&self, cell: usize, _far: bool, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
+        assert_eq!(cell, 0);
+        let words: Vec<u64> = (0..len.div_ceil(8)).map(|i| self.cell[i].load(Ordering::Relaxed)).collect();
+        view(Payload::from_words(&words, len))
+    }
+
     unsafe fn hand_over(&self, _at: usize, _bytes: usize) {}
 
     unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
@@ -111,13 +131,17 @@ fn push(producer: &mut Producer<Ring>, number: u64, words: usize) {
 
 fn receive(consumer: &mut Consumer<Ring>, next: &mut u64, until: u64) {
     while *next < until {
-        let polled = consumer.poll(2, |head, payload| {
-            assert_eq!((head.kind, head.a, head.b), (1, *next, !*next));
-            for i in 0..payload.len() / 8 {
-                assert_eq!(payload.word(i), *next * 100 + i as u64);
-            }
-            *next += 1;
-        });
+        let polled = consumer.poll(
+            2,
+            |head, payload| {
+                assert_eq!((head.kind, head.a, head.b), (1, *next, !*next));
+                for i in 0..payload.len() / 8 {
+                    assert_eq!(payload.word(i), *next * 100 + i as u64);
+                }
+                *next += 1;
+            },
+            |_| false,
+        );
         if polled.expect("a correct sender writes only records") == 0 {
             thread::yield_now();
         }
@@ -260,7 +284,74 @@ fn loom_an_offset_outside_the_copy_buffer_is_a_bad_record() {
             producer.grow(0).expect("an empty ring has room");
             // SAFETY: a line fits.
             unsafe { producer.push_away(&RecordHead { kind: 1, ..Default::default() }, len, offset) };
-            assert!(consumer.poll(1, |_, _| unreachable!()).is_err(), "{offset} {len}");
+            assert!(consumer.poll(1, |_, _| unreachable!(), |_| true).is_err(), "{offset} {len}");
+        });
+    }
+}
+
+/// Fills the cell and pushes its record.
+fn push_cell(producer: &mut Producer<Ring>, number: u64) {
+    for i in 0..5 {
+        producer.memory.cell[i].store(number * 100 + i as u64, Ordering::Relaxed);
+    }
+    while !producer.fits_lines(1) {
+        if producer.grow(0).is_err() {
+            thread::yield_now();
+        }
+    }
+    // SAFETY: a line fits, as just seen.
+    unsafe { producer.push_in_cell(&RecordHead { kind: 1, a: number, ..Default::default() }, 40, 0) };
+}
+
+/// Waits for the record of the cell, and reads the cell.
+fn receive_cell(consumer: &mut Consumer<Ring>, number: u64) {
+    let (mut cells, mut seen) = (Vec::new(), 0);
+    while seen == 0 {
+        let each = |head: &RecordHead, payload: Payload<'_>| {
+            assert_eq!((head.a, payload.len()), (number, 40));
+            (0..5).for_each(|i| assert_eq!(payload.word(i), number * 100 + i as u64));
+        };
+        seen = consumer
+            .poll(2, each, |cell| {
+                cells.push(cell);
+                true
+            })
+            .expect("a correct sender writes only records");
+        if seen == 0 {
+            thread::yield_now();
+        }
+    }
+    assert_eq!(cells, [0]);
+}
+
+#[test]
+fn loom_a_cell_that_goes_to_and_fro_always_has_the_payload_of_its_record() {
+    model(3, || {
+        let cell = cell();
+        let (there, back) = (ring_with(0, None, cell.clone()), ring_with(0, None, cell));
+        let (mut to, mut from_there) = (Producer::new(there.clone()), Consumer::new(there));
+        let (mut answers, mut from_back) = (Producer::new(back.clone()), Consumer::new(back));
+        let other = thread::spawn(move || {
+            receive_cell(&mut from_there, 1);
+            push_cell(&mut answers, 2);
+            receive_cell(&mut from_there, 3);
+        });
+        push_cell(&mut to, 1);
+        receive_cell(&mut from_back, 2);
+        push_cell(&mut to, 3);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_a_cell_that_does_not_exist_or_is_refused_and_a_longer_payload_are_bad_records() {
+    for (cell, len, accepted) in [(1, 8, true), (usize::MAX, 8, true), (0, 1 << 20, true), (0, 8, false)] {
+        model(1, move || {
+            let (mut producer, mut consumer) = ends(0);
+            producer.grow(0).expect("an empty ring has room");
+            // SAFETY: a line fits.
+            unsafe { producer.push_in_cell(&RecordHead { kind: 1, ..Default::default() }, len, cell) };
+            assert!(consumer.poll(1, |_, _| unreachable!(), |_| accepted).is_err(), "{cell} {len}");
         });
     }
 }
