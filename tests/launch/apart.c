@@ -22,10 +22,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc < 3 && rank == 1) {
-        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ABORT);
-        if (!strcmp(argv[1], "part"))
-            MPI_Abort(MPI_COMM_SELF, 3);
+        int part = !strcmp(argv[1], "part");
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, part ? MPI_ERRORS_RETURN : MPI_ERRORS_ABORT);
         MPI_Send(NULL, -1, MPI_INT, 0, 0, MPI_COMM_SELF);
+        MPI_Abort(MPI_COMM_SELF, 3);
     }
     if (argc < 3) {
         printf("rank %d continues\n", rank);

@@ -34,7 +34,13 @@ pub(super) fn check(context: &Context, ours: &Programs, report: &mut Report) -> 
     works(report, "srun", ours, &start)?;
     ends(report, "srun", ours, &start, &Endings { abort: Expect::Failure, exit: Expect::Failure })?;
     // The processes that are spawned are a further step of the same job.
-    spawns(report, "srun", &start, &[1, 3])?;
+    let start_overlapping = |ranks: usize, program: &str| {
+        let mut command = start(ranks, program);
+        // Slurm's own srun, which starts them, inherits it.
+        command.env("SLURM_OVERLAP", "1");
+        command
+    };
+    spawns(report, "srun", &start_overlapping, &[1, 3])?;
     let mut without = slurm.command("srun");
     let outcome = process::run(without.args(["--mpi=none", "-K", "-n", "2"]).arg(ours.get("job")), super::LIMIT)?;
     let message = words(&outcome.stderr);
