@@ -1,5 +1,6 @@
 /* Half round trip of a message, in microseconds: two ranks, blocking send and receive. Sizes: 0 bytes and the powers of
- * two from 8 bytes to 8 KiB; with the argument `long` those from 16 KiB to 4 MiB, with a number that one. */
+ * two from 8 bytes to 8 KiB; with the argument `long` those from 16 KiB to 4 MiB, with a number that one; with
+ * `alloc_mem` those from 64 KiB to 16 MiB, in turn from and to memory of MPI_Alloc_mem and of malloc. */
 #include "floor.h"
 
 enum { LONGEST = 4 << 20 };
@@ -17,6 +18,29 @@ static double half_round_trip(int rank, char *buffer, int size, int rounds)
         }
     }
     return (now() - begin) / rounds / 2 * 1e6;
+}
+
+/* Batches with both kinds of memory in turn. */
+static void measure_allocated(int rank, int size)
+{
+    static const char *const kinds[] = {"alloc_mem", "malloc"};
+    double batch[2][BATCHES];
+    int rounds = size < LONGEST ? LONGEST / size * 4 : 8;
+    char *buffers[2] = {NULL, malloc((size_t)size)}, name[64];
+    MPI_Alloc_mem(size, MPI_INFO_NULL, &buffers[0]);
+    for (int i = 0; i < 2; i++) {
+        memset(buffers[i], 0, (size_t)size);
+        half_round_trip(rank, buffers[i], size, rounds);
+    }
+    for (int b = 0; b < BATCHES; b++)
+        for (int i = 0; i < 2; i++)
+            batch[i][b] = half_round_trip(rank, buffers[i], size, rounds);
+    for (int i = 0; i < 2 && rank == 0; i++) {
+        snprintf(name, sizeof name, "latency/%s/%d", kinds[i], size);
+        report(name, median(batch[i], BATCHES), "us");
+    }
+    MPI_Free_mem(buffers[0]);
+    free(buffers[1]);
 }
 
 static void measure(int rank, char *buffer, int size, const char *level)
@@ -46,6 +70,9 @@ int main(int argc, char **argv)
     floor_begin();
     if (only != 0) {
         measure(rank, buffer, only, level);
+    } else if (strcmp(wanted, "alloc_mem") == 0) {
+        for (int size = 64 << 10; size <= 16 << 20; size *= 4)
+            measure_allocated(rank, size);
     } else if (is_long) {
         for (int size = 16 << 10; size <= LONGEST; size *= 2)
             measure(rank, buffer, size, level);

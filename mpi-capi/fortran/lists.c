@@ -72,12 +72,18 @@ static size_t used(const char *text, size_t length)
     return length;
 }
 
-/* Copies texts that stand `stride` characters apart behind each other; returns the place behind the last. */
+/* Copies texts without leading blanks (MPI-5.0, 11.8.2) that stand `stride` characters apart behind each other;
+ * returns the place behind the last. */
 static char *copy_texts(const char *from, size_t stride, size_t length, size_t count, char **list, char *place)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t characters = used(from + i * stride, length);
-        memcpy(place, from + i * stride, characters);
+        const char *text = from + i * stride;
+        size_t characters = used(text, length);
+        while (characters > 0 && *text == ' ') {
+            text++;
+            characters--;
+        }
+        memcpy(place, text, characters);
         place[characters] = 0;
         list[i] = place;
         place += characters + 1;

@@ -232,11 +232,14 @@ impl Target {
         }
     }
 
-    /// Ends the job. MPI_ERRORS_ABORT also ends all connected processes, as the standard allows (MPI-5.0, 11.4),
-    /// because the others would wait for ever for processes that have ended.
+    /// Ends the job, or for `MPI_ERRORS_ABORT` the processes of the object.
     #[cold]
     fn end(self, process: &'static Process, error: &Error) -> ! {
-        let name = self.object.and_then(|object| process.describe(&process.engine.lock(), object));
+        let guard = process.engine.lock();
+        let name = self.object.and_then(|object| process.describe(&guard, object));
+        let aborted = self.object.filter(|_| matches!(self.handler, Errhandler::Abort));
+        let members = aborted.and_then(|object| process.members_of(&guard, object));
+        drop(guard);
         let handled_by = self.object.map(|object| match object.kind {
             HandlerKind::Comm => "MPI_Comm_set_errhandler",
             HandlerKind::Win => "MPI_Win_set_errhandler",
@@ -244,6 +247,6 @@ impl Target {
             HandlerKind::Session => "MPI_Session_set_errhandler",
         });
         let handler_of = name.as_deref().filter(|name| error.object() != Some(name));
-        process.fatal(error, Route { handler_of, handled_by })
+        process.fatal_to(error, Route { handler_of, handled_by }, members.as_deref())
     }
 }

@@ -11,7 +11,7 @@ use mpi_comm::{Expected, Outcome};
 use mpi_core::{Guard, Guarded, Handle};
 use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
-use mpi_p2p::{Completion, Engine, Mode};
+use mpi_p2p::{AwaitedWord, Completion, Engine, Mode};
 
 use crate::Reduction;
 use crate::call::AtEnd;
@@ -154,8 +154,9 @@ impl Active {
         match unsafe { lowered.carry_out(&mut self.at, line.channel(), line.heading) } {
             Ok(None) => false,
             Ok(Some(awaited)) => {
-                engine.serve_word(guard, awaited.to_word(), operation);
-                true
+                let waits = engine.serve_word(guard, awaited.to_word(), operation);
+                self.failed = waits.err();
+                self.failed.is_none()
             }
             Err(error) => {
                 self.failed = Some(error);
@@ -268,10 +269,7 @@ impl Active {
             Step::Reserve { bytes } => {
                 let mut publication = match channel.reserve(bytes as usize) {
                     Ok(publication) => publication,
-                    Err(awaited) => {
-                        engine.serve_word(guard, awaited.to_word(), operation);
-                        return false;
-                    }
+                    Err(awaited) => return !self.waits_for(engine, guard, awaited, operation),
                 };
                 while let Some(Step::Put { at, from }) = self.schedule.steps.get(self.at + 1).copied() {
                     self.at += 1;
@@ -284,10 +282,7 @@ impl Active {
             Step::Fetch { source, at, into } | Step::Fold { source, at, into } => {
                 let published = match channel.read(source) {
                     Ok(published) => published,
-                    Err(awaited) => {
-                        engine.serve_word(guard, awaited.to_word(), operation);
-                        return false;
-                    }
+                    Err(awaited) => return !self.waits_for(engine, guard, awaited, operation),
                 };
                 let data = heading
                     .check(source, &published)
@@ -311,6 +306,18 @@ impl Active {
             _ => channel.end_turn(),
         }
         true
+    }
+
+    /// Waits for a word of another process; false if one has ended, so that the operation fails.
+    fn waits_for(
+        &mut self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        awaited: AwaitedWord<'_>,
+        operation: Handle,
+    ) -> bool {
+        let waits = engine.serve_word(guard, awaited.to_word(), operation).map_err(|error| self.fail(error));
+        waits.is_ok()
     }
 
     fn fold(&mut self, engine: &Engine, guard: &mut Guard<'_>, data: &[u8], into: Span) -> Result<()> {

@@ -129,6 +129,7 @@ impl Collectives {
     /// Carries out a blocking call by its steps, after its processes have met.
     #[inline(never)]
     pub(crate) fn block_by_steps<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm, call: CollCall<'_, '_>) -> Result<()> {
+        self.engine.check_lost(&guard, comm.collective_context())?;
         let Prepared { shape, memory, reduction, counted, matching } = self.prepare(comm, call)?;
         let which = shape.which;
         let (_calling, guard) = self.begin_with(guard, comm, (which, shape.bytes), |it| {

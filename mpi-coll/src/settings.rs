@@ -78,7 +78,8 @@ mpi_t::cvars! {
         /// algorithm. The result is the sum of all contributions in 97 or more bits from the highest bit of the largest
         /// one on, rounded once: not a number if a contribution is or if both infinities are among them. What a process
         /// sums up by itself before the call is not covered. A number takes 40 bytes in messages. Takes effect with the
-        /// next call. Must be equal in all processes of the job.
+        /// next call. Must be equal in all processes of the job. Has no effect on communicators with processes of several
+        /// jobs.
         pub reproducible_sums: bool = false =>
             { name: "coll_reproducible_sums", unit: "", category: "coll", scope: AllEq, verbosity: UserBasic },
         /// Whether collectives go through flags and slots in shared memory where all processes of a communicator share it:
@@ -109,7 +110,7 @@ mpi_t::cvars! {
         /// names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. A
         /// call needs two more messages for each process, and for such blocks one more to every other one. Takes effect
         /// with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise
-        /// calls hang.
+        /// calls hang. Has no effect on communicators with processes of several jobs.
         pub check: bool = false => {
             name: "coll_check", unit: "", category: "coll", scope: AllEq, verbosity: UserBasic },
     }

@@ -23,6 +23,7 @@ impl Collectives {
     /// Starts a call that does not block; returns its request. The buffers stay borrowed until it is complete. An error
     /// in what other processes sent is that of the completion. Errors: as [`Collectives::block`], `MPI_ERR_NO_MEM`.
     pub fn start(&self, guard: &mut Guard<'_>, comm: &Comm, call: CollCall<'static, '_>) -> Result<Handle> {
+        self.engine.check_lost(guard, comm.collective_context())?;
         self.choose_progress(guard)?;
         let begun = self.begin_schedule(comm, call, Form::Nonblocking)?;
         let way = comm.channels().filter(|_| begun.prepared.shape.plan.shared()).cloned().map(Way::Common);

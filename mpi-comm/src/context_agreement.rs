@@ -9,7 +9,7 @@
 use mpi_core::Guarded;
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};
-use mpi_p2p::Engine;
+use mpi_p2p::{Engine, SHARED_IDS};
 
 use crate::both_groups::{BothGroups, Words};
 use crate::comm::Comm;
@@ -143,10 +143,10 @@ pub(crate) fn agree_between(
     }
 }
 
-/// Whether a communicator has processes of several jobs.
-pub fn spans_jobs(engine: &Engine, comm: &Comm) -> bool {
-    let of_several = |group: &Group| group_spans_jobs(engine, group);
-    of_several(comm.group()) || comm.remote().is_some_and(|remote| of_several(remote.group()))
+/// Whether a communicator has an id of those for processes of several jobs: it has such processes, or was made of one that
+/// has.
+pub fn spans_jobs(comm: &Comm) -> bool {
+    comm.context() >= SHARED_IDS
 }
 
 /// Whether a group has processes of another job than this process's.

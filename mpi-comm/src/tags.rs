@@ -23,8 +23,8 @@ pub const CHANNELS: i32 = 0x700f;
 
 /// Tags of groups that lie beyond [`group_tag`]'s plain rule.
 const LAST_TAGS: i32 = 0x7100_0000;
-/// Tags of leaders begin here.
-const LEADER_TAGS: i32 = 0x0100_0000;
+/// Tags of leaders begin here. The engine takes messages with lower ones as those of all processes.
+const LEADER_TAGS: i32 = mpi_p2p::TAGS_OF_SOME;
 
 /// Tags of collective operations that do not block begin here, and those of persistent ones.
 const OPERATION_TAGS: [i32; 2] = [0x0001_0000, 0x0080_0000];

@@ -13,9 +13,14 @@ const MOST: u64 = 1 << 30;
 /// Size and alignment of a block of `bytes`, or of 1 byte for 0. A hint that is not a power of two, or is larger than a
 /// gibibyte, is ignored; the alignment is at least `least`, a power of two.
 fn layout(bytes: u64, hint: u64, least: usize) -> Option<Layout> {
+    Layout::from_size_align(usize::try_from(bytes.max(1)).ok()?, alignment(hint, least)).ok()
+}
+
+/// The alignment that a hint sets, at least `least`.
+#[inline]
+pub fn alignment(hint: u64, least: usize) -> usize {
     let usable = hint.is_power_of_two() && hint <= MOST;
-    let alignment = if usable { least.max(hint as usize) } else { least };
-    Layout::from_size_align(usize::try_from(bytes.max(1)).ok()?, alignment).ok()
+    if usable { least.max(hint as usize) } else { least }
 }
 
 /// Allocates an uninitialised block; returns its exposed address and its alignment. `None` if the system does not have

@@ -1,5 +1,6 @@
 //! Connecting to a port by its name.
 //!
+//! Invariant: no wait holds the process lock, and only a port of the same user is connected to.
 //! Not here: the port (`port`), what follows on the socket (`over`).
 
 use std::io;
@@ -18,8 +19,8 @@ const RETRY: Duration = Duration::from_millis(1);
 /// Connects to a port. While as many processes as fit wait for the port's owner, this one tries again, and makes
 /// progress meanwhile.
 /// # Errors
-/// `MPI_ERR_PORT` for a name that is none, and for a port that is closed or was never open; `MPI_ERR_OTHER` after the
-/// deadline.
+/// `MPI_ERR_PORT` for a name that is none, for a port that is closed or was never open, and after the deadline; an error of
+/// progress.
 pub fn dial(engine: &Engine, name: &str, deadline: Option<Instant>) -> Result<UnixStream> {
     let address = address(digits_of(name)?).map_err(|error| no_port(name, &error.to_string()))?;
     loop {
@@ -34,7 +35,7 @@ pub fn dial(engine: &Engine, name: &str, deadline: Option<Instant>) -> Result<Un
             Err(error) => return Err(Error::new(MPI_ERR_OTHER, format!("cannot connect to a port: {error}"))),
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Error::new(MPI_ERR_OTHER, "no process has accepted the connection in time"));
+            return Err(no_port(name, "no process has accepted it in time"));
         }
         engine.progress(&mut engine.lock())?;
         std::thread::sleep(RETRY);

@@ -41,7 +41,8 @@ const CLAIM_LIMIT: Duration = Duration::from_secs(5);
 /// The names that this process has published. Thread-safe.
 #[derive(Debug, Default)]
 pub struct PublishedNames {
-    records: Mutex<HashMap<Vec<u8>, File>>,
+    /// By the service the record, and the port.
+    records: Mutex<HashMap<Vec<u8>, (File, Vec<u8>)>>,
 }
 
 /// A record that was found.
@@ -54,11 +55,15 @@ struct Found {
 impl PublishedNames {
     /// Publishes a service (`MPI_Publish_name`).
     /// # Errors
-    /// `MPI_ERR_SERVICE`: a process has published the name, or a name or port is longer than 64 KiB. `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`: the system refuses.
+    /// `MPI_ERR_SERVICE`: a process has published the name, the name is empty, or a name or port is longer than 64 KiB.
+    /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`: the system refuses.
     pub fn publish(&self, service: &[u8], port: &[u8]) -> Result<()> {
         if service.len() > LONGEST || port.len() > LONGEST {
             let most = LONGEST;
             return Err(Error::new(MPI_ERR_SERVICE, format!("names of services and ports have {most} bytes at most")));
+        }
+        if service.is_empty() {
+            return Err(Error::new(MPI_ERR_SERVICE, "the name of a service is not empty"));
         }
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         if records.contains_key(service) {
@@ -81,21 +86,25 @@ impl PublishedNames {
             std::thread::sleep(Duration::from_millis(1));
         }
         record.write_all_at(&PUBLISHED.to_ne_bytes(), STATE_AT).map_err(system)?;
-        records.insert(service.to_vec(), record);
+        records.insert(service.to_vec(), (record, port.to_vec()));
         Ok(())
     }
 
-    /// Withdraws a service that this process has published (`MPI_Unpublish_name`).
+    /// Withdraws a service that this process has published with a port (`MPI_Unpublish_name`).
     /// # Errors
-    /// `MPI_ERR_SERVICE`: this process has not published it.
-    pub fn unpublish(&self, service: &[u8]) -> Result<()> {
-        let record = self.records.lock().unwrap_or_else(PoisonError::into_inner).remove(service);
-        match record {
-            Some(_) => Ok(()),
-            None => {
-                let name = quoted(service);
-                Err(Error::new(MPI_ERR_SERVICE, format!("this process has published no service {name}")))
+    /// `MPI_ERR_SERVICE`: this process has not published it, or with another port.
+    pub fn unpublish(&self, service: &[u8], port: &[u8]) -> Result<()> {
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = |rule: String| Err(Error::new(MPI_ERR_SERVICE, rule));
+        match records.get(service) {
+            Some((_, published)) if published == port => {
+                records.remove(service);
+                Ok(())
             }
+            Some((_, published)) => {
+                refused(format!("the service {} was published with the port {}", quoted(service), quoted(published)))
+            }
+            None => refused(format!("this process has published no service {}", quoted(service))),
         }
     }
 }
@@ -222,9 +231,11 @@ mod tests {
         names.publish(&service, b"a port").unwrap();
         assert_eq!(look_up(&service).unwrap(), b"a port");
         assert_eq!(names.publish(&service, b"other").unwrap_err().class(), MPI_ERR_SERVICE);
-        names.unpublish(&service).unwrap();
+        assert_eq!(names.unpublish(&service, b"other").unwrap_err().class(), MPI_ERR_SERVICE);
+        assert_eq!(look_up(&service).unwrap(), b"a port");
+        names.unpublish(&service, b"a port").unwrap();
         assert_eq!(look_up(&service).unwrap_err().class(), MPI_ERR_NAME);
-        assert_eq!(names.unpublish(&service).unwrap_err().class(), MPI_ERR_SERVICE);
+        assert_eq!(names.unpublish(&service, b"a port").unwrap_err().class(), MPI_ERR_SERVICE);
         names.publish(&service, b"again").unwrap();
         assert_eq!(look_up(&service).unwrap(), b"again");
     }
@@ -236,6 +247,7 @@ mod tests {
         service.resize(LONGEST, b'\xff');
         names.publish(&service, &vec![b'p'; LONGEST]).unwrap();
         assert_eq!(look_up(&service).unwrap().len(), LONGEST);
+        assert_eq!(names.publish(b"", b"p").unwrap_err().class(), MPI_ERR_SERVICE);
         service.push(0);
         assert_eq!(names.publish(&service, b"p").unwrap_err().class(), MPI_ERR_SERVICE);
     }
@@ -246,7 +258,7 @@ mod tests {
         names.publish(&service, b"p").unwrap();
         // A record that another process has inherited names the process that published it.
         let records = names.records.lock().unwrap();
-        let descriptor = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&records[&service]));
+        let descriptor = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&records[&service].0));
         assert!(read(Path::new(&descriptor), std::process::id(), &service).is_some());
         assert!(read(Path::new(&descriptor), std::process::id() + 1, &service).is_none());
     }
@@ -256,7 +268,7 @@ mod tests {
         let (names, service) = (PublishedNames::default(), unique("damaged"));
         names.publish(&service, b"port").unwrap();
         let records = names.records.lock().unwrap();
-        let record = &records[&service];
+        let record = &records[&service].0;
         let whole = HEAD_BYTES + service.len() + 4;
         for at in [0, 8, 12, 16, 20] {
             let mut before = [0; 4];

@@ -1,6 +1,7 @@
 //! The intercommunicator of two groups whose roots have a connected socket.
 //!
 //! The roots first exchange a greeting, so that something else at the other end is an error and not a damaged group.
+//! Invariant: an error at one root is one in all processes of both groups, as far as they can be reached.
 //! Not here: how the roots got their socket (`port`, `dial`; a launcher; the program itself, for `MPI_Comm_join`).
 
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
@@ -17,6 +18,8 @@ use crate::words::SocketWords;
 
 /// First word of a greeting: "FERRUMCN" in memory order.
 const GREETING: u64 = u64::from_le_bytes(*b"FERRUMCN");
+/// Bytes of a greeting.
+pub(crate) const GREETING_BYTES: usize = 24;
 /// Version of all that follows.
 const VERSION: u64 = 1;
 
@@ -25,7 +28,7 @@ const VERSION: u64 = 1;
 /// with no guard held. The deadline is for the whole handshake, in which processes of both groups may be late.
 /// # Errors
 /// As [`connect_jobs`]; `MPI_ERR_PROC_ABORTED` if the other root ends, `MPI_ERR_OTHER` if it is no process of this
-/// library, or does not answer in time.
+/// library, `MPI_ERR_PORT` if it does not answer in time.
 pub fn connect_over(
     engine: &Engine,
     local: &Comm,

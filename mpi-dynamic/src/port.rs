@@ -8,20 +8,22 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PORT};
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
 
+use crate::over::GREETING_BYTES;
 use crate::wait::{SocketWait, is_later, is_ready};
+use crate::words::waiting_bytes;
 
 /// What a port's name begins with.
 const PREFIX: &str = "ferrum:";
 /// Digits of a name.
 const DIGITS: usize = 32;
-/// How long a process that has connected may take to send the first byte of its greeting, in milliseconds.
-const GREETING_MS: u64 = 5000;
+/// How long a process that has connected may take to send its greeting.
+const GREETING_LIMIT: Duration = Duration::from_secs(5);
 
 /// An open port. Thread-safe.
 #[derive(Debug)]
@@ -54,10 +56,10 @@ impl Port {
         self.closed.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for a process to connect, and makes progress meanwhile. A process of another user, and one that sends no
-    /// greeting, is passed over.
+    /// Waits for a process to connect, and makes progress meanwhile. A process of another user, one that does not send its
+    /// greeting, and one that has left again are passed over.
     /// # Errors
-    /// `MPI_ERR_PORT` once another thread has closed the port, `MPI_ERR_OTHER` after the deadline.
+    /// `MPI_ERR_PORT` once another thread has closed the port, and after the deadline; an error of progress.
     pub fn accept(&self, engine: &Engine, deadline: Option<Instant>) -> Result<UnixStream> {
         self.accept_unless(engine, deadline, || None)
     }
@@ -79,7 +81,7 @@ impl Port {
             }
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    if is_own_user(&stream) && greets(engine, &stream) {
+                    if is_own_user(&stream) && greets(engine, &stream)? {
                         return Ok(stream);
                     }
                 }
@@ -99,16 +101,20 @@ impl Port {
     }
 }
 
-/// Whether the first byte of a greeting arrives.
-fn greets(engine: &Engine, stream: &UnixStream) -> bool {
-    let deadline = Instant::now() + std::time::Duration::from_millis(GREETING_MS);
-    let mut wait = SocketWait::new(engine, Some(deadline));
-    while !is_ready(stream.as_fd(), libc::POLLIN, 0) {
-        if wait.turn(stream.as_fd(), libc::POLLIN).is_err() {
-            return false;
+/// Whether a whole greeting arrives in time, and its sender is still there. Reads nothing of it.
+/// # Errors
+/// An error of progress.
+fn greets(engine: &Engine, stream: &UnixStream) -> Result<bool> {
+    let deadline = Instant::now() + GREETING_LIMIT;
+    let mut wait = SocketWait::new(engine, None);
+    while waiting_bytes::<GREETING_BYTES>(stream.as_fd()) < GREETING_BYTES {
+        if is_ready(stream.as_fd(), libc::POLLRDHUP, 0) || Instant::now() >= deadline {
+            return Ok(false);
         }
+        // A part of a greeting is readable all the time, so that is not waited for.
+        wait.turn(stream.as_fd(), libc::POLLRDHUP)?;
     }
-    true
+    Ok(!is_ready(stream.as_fd(), libc::POLLRDHUP, 0))
 }
 
 /// The digits of a port's name.

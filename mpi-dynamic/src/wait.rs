@@ -1,12 +1,13 @@
 //! Waiting for a socket: messages of this process move on meanwhile.
 //!
 //! Invariant: no wait holds the process lock while it sleeps, and none sleeps longer than [`TURN_MS`].
+//! Not here: what is read and written (`words`).
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Instant;
 
-use mpi_core::abi::MPI_ERR_OTHER;
+use mpi_core::abi::MPI_ERR_PORT;
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
 
@@ -29,11 +30,11 @@ impl<'e> SocketWait<'e> {
 
     /// Makes progress, then waits for `events` of the socket for a moment.
     /// # Errors
-    /// `MPI_ERR_OTHER` after the deadline; an error of progress.
+    /// `MPI_ERR_PORT` after the deadline (MPI-5.0, 11.8.4); an error of progress.
     pub(crate) fn turn(&mut self, socket: BorrowedFd<'_>, events: i16) -> Result<()> {
         self.engine.progress(&mut self.engine.lock())?;
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Error::new(MPI_ERR_OTHER, "the other side has not answered in time"));
+            return Err(Error::new(MPI_ERR_PORT, "the other side has not answered in time"));
         }
         self.turns = self.turns.saturating_add(1);
         if self.turns <= YIELDS {

@@ -2,6 +2,7 @@
 //!
 //! Invariants: a call sends and receives exactly the words that it is given room for; it neither reads nor changes
 //! anything else of the socket. Whatever the length, the ends do not wait for each other to read first.
+//! Not here: what the words mean (`over`, `mpi_comm::connect_jobs`).
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -79,6 +80,14 @@ fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
 fn receive(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<usize> {
     // SAFETY: `room` is writable for its length.
     counted(unsafe { libc::recv(socket.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), libc::MSG_DONTWAIT) })
+}
+
+/// How many of the next `N` bytes have arrived; they stay in the socket.
+pub(crate) fn waiting_bytes<const N: usize>(socket: BorrowedFd<'_>) -> usize {
+    let mut room = [0u8; N];
+    let flags = libc::MSG_DONTWAIT | libc::MSG_PEEK;
+    // SAFETY: `room` is writable for its length.
+    counted(unsafe { libc::recv(socket.as_raw_fd(), room.as_mut_ptr().cast(), N, flags) }).unwrap_or(0)
 }
 
 fn counted(bytes: isize) -> io::Result<usize> {

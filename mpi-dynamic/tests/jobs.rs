@@ -346,6 +346,32 @@ fn two_halves_of_one_job_connect_without_a_bridge() {
 }
 
 #[test]
+fn a_process_that_stops_in_its_greeting_or_leaves_is_passed_over() {
+    let (send, name) = channel();
+    let (send, name) = (std::sync::Mutex::new(send), std::sync::Mutex::new(name));
+    jobs(&[1, 1], |process| {
+        if process.job == 0 {
+            let port = Port::open().expect("a socket");
+            let _ = send.lock().expect("one user").send(port.name().to_owned());
+            let inter = process.over(&process.world, || port.accept(&process.engine, None)).expect("a client");
+            process.exchange_with_all(&inter, 1000);
+            return;
+        }
+        use std::io::Write;
+        let name = name.lock().expect("one user").recv().expect("a name");
+        // One stops after a byte, one has left after a whole greeting.
+        let mut stops = dial(&process.engine, &name, None).expect("open");
+        stops.write_all(b"F").expect("room");
+        let mut leaves = dial(&process.engine, &name, None).expect("open");
+        leaves.write_all(&[0; 24]).expect("room");
+        drop(leaves);
+        let inter = process.over(&process.world, || dial(&process.engine, &name, None)).expect("a server");
+        process.exchange_with_all(&inter, 1000);
+        drop(stops);
+    });
+}
+
+#[test]
 fn unknown_and_closed_ports_are_refused() {
     jobs(&[1], |process| {
         let port = Port::open().expect("a socket");
@@ -356,7 +382,7 @@ fn unknown_and_closed_ports_are_refused() {
         assert_eq!(dial(&process.engine, "elsewhere", None).expect_err("malformed").class(), MPI_ERR_PORT);
         let port = Port::open().expect("a socket");
         let soon = std::time::Instant::now() + std::time::Duration::from_millis(30);
-        assert_eq!(port.accept(&process.engine, Some(soon)).expect_err("nobody").class(), MPI_ERR_OTHER);
+        assert_eq!(port.accept(&process.engine, Some(soon)).expect_err("nobody").class(), MPI_ERR_PORT);
         port.close();
         assert_eq!(port.accept(&process.engine, None).expect_err("closed").class(), MPI_ERR_PORT);
     });

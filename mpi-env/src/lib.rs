@@ -42,6 +42,7 @@ pub use metrics::objects::ObjectMetrics;
 pub use metrics::on_demand::{GroupInstruments, OpInstruments, SessionInstruments};
 pub use mpi_comm::RemoteSide;
 pub use mpi_wireup::spawn_request::SpawnProgram;
+pub use objects::connections::PortToUse;
 pub use objects::handlers::Object;
 pub use objects::lookups::CommRef;
 pub use process::abort::{Route, fatal_without_process};

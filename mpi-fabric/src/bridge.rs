@@ -242,6 +242,14 @@ impl Bridges {
         }
     }
 
+    /// The jobs of the peers.
+    pub(crate) fn jobs(&self) -> Vec<u64> {
+        let mut jobs: Vec<u64> = self.peers.iter().flatten().map(|peer| peer.id.job).collect();
+        jobs.sort_unstable();
+        jobs.dedup();
+        jobs
+    }
+
     /// Number of peers, and of bridges.
     pub(crate) fn counts(&self) -> [usize; 2] {
         [self.peers.iter().flatten().count(), self.bridges.len()]

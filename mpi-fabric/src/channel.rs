@@ -53,6 +53,8 @@ struct Part {
 /// The flags and slots of one communicator, seen from one of its processes.
 pub struct Channel {
     rank: usize,
+    /// World ranks of the processes.
+    members: Arc<[u32]>,
     parts: Box<[Part]>,
     /// Bytes of data of each part.
     area: usize,
@@ -74,7 +76,7 @@ unsafe impl Sync for Channel {}
 /// A word that another process will raise to a number.
 #[derive(Clone, Copy)]
 pub struct Awaited<'c> {
-    job: &'c Arc<Job>,
+    channel: &'c Channel,
     word: NonNull<AtomicU64>,
     at_least: u64,
 }
@@ -89,7 +91,8 @@ impl Awaited<'_> {
 
     /// The same for as long as needed.
     pub fn to_word(self) -> RoomWord {
-        RoomWord { _job: self.job.clone(), word: self.word, at_least: self.at_least }
+        let Channel { job, members, .. } = self.channel;
+        RoomWord { _job: job.clone(), members: members.clone(), word: self.word, at_least: self.at_least }
     }
 }
 
@@ -97,6 +100,7 @@ impl Awaited<'_> {
 #[derive(Clone)]
 pub struct RoomWord {
     _job: Arc<Job>,
+    members: Arc<[u32]>,
     word: NonNull<AtomicU64>,
     at_least: u64,
 }
@@ -107,6 +111,11 @@ unsafe impl Send for RoomWord {}
 unsafe impl Sync for RoomWord {}
 
 impl RoomWord {
+    /// World ranks of the processes of the channel: it is raised only if all of them continue.
+    pub fn members(&self) -> &[u32] {
+        &self.members
+    }
+
     /// Whether the word has reached its number.
     #[inline]
     pub fn is_over(&self) -> bool {
@@ -264,7 +273,7 @@ impl Channel {
         // SAFETY: a line of the channel, which keeps it mapped.
         let [word, terms, offset] = unsafe { words(line) };
         if protocol::published(word) < number {
-            return Err(Awaited { job: &self.job, word: NonNull::from(word), at_least: number });
+            return Err(Awaited { channel: self, word: NonNull::from(word), at_least: number });
         }
         self.window.finished_by(rank, number);
         let terms = terms.load(Relaxed);

@@ -8,6 +8,7 @@ mod calibrate;
 mod copier;
 mod copy;
 mod foreign;
+mod lost;
 mod open;
 mod segments;
 
@@ -26,6 +27,7 @@ use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
 use crate::peer::{Connections, Input, Output};
+use crate::peer_arenas::PeerArenas;
 use crate::rank_block::Life;
 use crate::record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};
 use crate::recorder::Recorder;
@@ -33,7 +35,9 @@ use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
 use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
+pub use calibrate::Near;
 pub use copier::Copier;
+use lost::LostRank;
 pub use open::{Attachment, HostShare};
 
 /// Payloads from this many bytes on go through the copy buffer.
@@ -78,7 +82,9 @@ pub struct Endpoint {
     network: Option<Box<dyn Transport>>,
     /// The bridges to processes of other jobs, once there was one.
     bridges: Option<Box<Bridges>>,
-    /// Whether there is a network or a bridge, which are to be polled.
+    /// Ranks of this job that have ended while it continues.
+    lost: Vec<LostRank>,
+    /// Whether there is a network, a bridge or a lost rank, which are to be polled.
     beyond: bool,
     doorbell: Doorbell,
     recorder: Recorder,
@@ -90,6 +96,8 @@ pub struct Endpoint {
     job: Arc<Job>,
     /// The parts of this rank's room for collectives.
     room: Arc<Mutex<RoomTable>>,
+    /// The arenas of the peers, as far as this process has mapped them.
+    arenas: PeerArenas,
     /// The word that peers read to find out whether they can copy; its address is in the block.
     probe: Box<u64>,
 }
@@ -279,15 +287,23 @@ impl Endpoint {
     /// Makes room in the ring for a record with `len` bytes of payload. A caller that pushes nothing then counts it.
     #[cold]
     fn make_room(&mut self, dest: u32, len: usize) -> Result<(), Full> {
+        if self.is_lost(dest) {
+            return Err(Full);
+        }
         let output = &mut self.outputs[dest as usize];
         if !output.announced {
             output.announced = true;
             let local = output.local.expect("the network's peers have no ring");
-            let word = self.job.block(local).connected(self.local as usize / 64);
-            // Release pairs with the Acquire in `connect`. The receiver polls the bits together with the rings, so the
-            // sleep protocol covers this store as it covers the record's.
-            word.fetch_or(1 << (self.local % 64), Ordering::Release);
+            if local == self.local {
+                self.add_input(local);
+            } else {
+                let word = self.job.block(local).connected(self.local as usize / 64);
+                // Release pairs with the Acquire in `connect`. The receiver polls the bits together with the rings, so the
+                // sleep protocol covers this store as it covers the record's.
+                word.fetch_or(1 << (self.local % 64), Ordering::Release);
+            }
         }
+        let output = &mut self.outputs[dest as usize];
         let grown = output.ring.grow(len);
         let (used, size) = (output.ring.used(), output.ring.bytes());
         self.variables.ring_room.follow((size - used) as u64);
@@ -382,19 +398,32 @@ impl Endpoint {
     fn connect(&mut self) {
         for i in 0..self.known.len() {
             // SAFETY: `Connections` has as many words as `known`. Acquire pairs with the Release in `make_room`.
-            let now = unsafe { self.connected.word(i) }.load(Ordering::Acquire);
+            let word = unsafe { self.connected.word(i) };
+            let own = if self.local as usize / 64 == i { 1 << (self.local % 64) } else { 0 };
+            let mut now = word.load(Ordering::Acquire);
+            if now & own != 0 {
+                // Cleared before the lost ranks are looked for: a report after that sets it again. Acquire pairs with the
+                // Release in `Job::report_lost`.
+                now = word.fetch_and(!own, Ordering::Acquire) & !own;
+                self.look_for_lost();
+            }
             for bit in 0..64 {
                 let local = i * 64 + bit;
                 // Bits of ranks that do not exist, and bits that were cleared, are damage by another process.
                 if now & !self.known[i] & 1 << bit != 0 && local < self.world_ranks.len() {
-                    let from = self.world_ranks[local];
-                    self.variables.connections.incr();
-                    self.input_of[from as usize] = self.inputs.len() as u32;
-                    self.inputs.push(Input::new(&self.job, self.local, local as u32, from));
+                    self.add_input(local as u32);
                 }
             }
             self.known[i] = now;
         }
+    }
+
+    /// Begins to poll the ring of a rank of the job memory.
+    fn add_input(&mut self, local: u32) {
+        let from = self.world_ranks[local as usize];
+        self.variables.connections.incr();
+        self.input_of[from as usize] = self.inputs.len() as u32;
+        self.inputs.push(Input::new(&self.job, self.local, local, from));
     }
 
     /// The fabric's performance variables, for the process to register.

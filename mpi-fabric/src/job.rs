@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use mpi_errors::Result;
 
+use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
 use crate::layout::{self, Layout, block, header};
 use crate::mapping::Mapping;
@@ -220,6 +221,90 @@ impl Job {
         abort.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
+    /// Requests the end of a part of the job: a rank's own abort of `members`, with an exit code. Only the rank's first
+    /// request counts; true if this was it. Panics if there is no such rank; members that are none are left out.
+    pub fn request_abort_of(&self, members: &[u32], rank: u32, code: i32, cause: AbortCause) -> bool {
+        let by_error = if cause == AbortCause::Error { BY_ERROR } else { 0 };
+        let word = 1 << 63 | by_error | code as u32 as u64;
+        if self.block(rank).abort().compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            return false;
+        }
+        for member in members.iter().filter(|member| **member < self.ranks()) {
+            // Relaxed: the launcher reads the words when this process has ended.
+            self.bits(header::TO_END, *member).fetch_or(1 << (member % 64), Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// The code and cause with which a rank has aborted a part of the job. Panics if there is no such rank.
+    pub fn abort_by(&self, rank: u32) -> Option<(i32, AbortCause)> {
+        let word = self.block(rank).abort().load(Ordering::Relaxed);
+        let cause = if word & BY_ERROR != 0 { AbortCause::Error } else { AbortCause::Call };
+        (word != 0).then_some((word as i32, cause))
+    }
+
+    /// Whether a rank is to end because a part of the job was aborted. Panics if there is no such rank.
+    pub fn is_to_end(&self, rank: u32) -> bool {
+        self.bits(header::TO_END, rank).load(Ordering::Relaxed) & 1 << (rank % 64) != 0
+    }
+
+    /// Reports to all other ranks that the process of one has ended while the job continues; for the launcher, once. Panics
+    /// if there is no such rank.
+    pub fn report_lost(&self, rank: u32) {
+        // Release pairs with the Acquire in `is_lost`: the rank's records are seen with it.
+        self.bits(header::LOST, rank).fetch_or(1 << (rank % 64), Ordering::Release);
+        for other in (0..self.ranks()).filter(|other| *other != rank) {
+            let block = self.block(other);
+            // Release pairs with the Acquire in `Endpoint::connect`, which then finds the bit above.
+            block.connected(other as usize / 64).fetch_or(1 << (other % 64), Ordering::Release);
+            let bell = Bell { waiters: block.waiters(), futex: block.futex() };
+            if bell.has_waiters(false) {
+                bell.ring(&LinuxKernel);
+            }
+        }
+    }
+
+    /// Whether the launcher has reported that the process of a rank has ended while the job continues. Panics if there is
+    /// no such rank.
+    pub fn is_lost(&self, rank: u32) -> bool {
+        // Acquire pairs with the Release in `report_lost`.
+        self.bits(header::LOST, rank).load(Ordering::Acquire) & 1 << (rank % 64) != 0
+    }
+
+    /// The word that has a rank's bit in a set of ranks in the header.
+    fn bits(&self, set: usize, rank: u32) -> &crate::sync::AtomicU64 {
+        assert!(rank < self.ranks(), "rank {rank} of {}", self.ranks());
+        self.mapping.word(set + rank as usize / 64 * 8)
+    }
+
+    /// Records the jobs that a rank is connected with; for that rank itself. Panics if there is no such rank.
+    pub fn set_connected_jobs(&self, rank: u32, jobs: &[u64]) {
+        let block = self.block(rank);
+        for (i, job) in jobs.iter().take(block::MOST_CONNECTED_JOBS).enumerate() {
+            block.connected_job(i).store(*job, Ordering::Relaxed);
+        }
+        // Release pairs with the Acquire in `has_left`.
+        block.connected_jobs().store(1 + jobs.len() as u64, Ordering::Release);
+    }
+
+    /// Whether all ranks have been connected with other jobs, and none is connected with this one any more; `None`: with
+    /// any.
+    pub fn has_left(&self, job: Option<u64>) -> bool {
+        let is_left = |rank| {
+            let block = self.block(rank);
+            // Acquire pairs with the Release in `set_connected_jobs`.
+            let count = block.connected_jobs().load(Ordering::Acquire) as usize;
+            let is_among = |job| (0..count - 1).any(|i| block.connected_job(i).load(Ordering::Relaxed) == job);
+            match count {
+                0 => false,
+                1 => true,
+                // Of more than are listed any may be it.
+                _ => count - 1 <= block::MOST_CONNECTED_JOBS && job.is_some_and(|job| !is_among(job)),
+            }
+        };
+        (0..self.ranks()).all(is_left)
+    }
+
     /// Which rank requested the end of the job, with which code, and why.
     pub fn abort(&self) -> Option<(u32, i32, AbortCause)> {
         let word = self.mapping.word(header::ABORT).load(Ordering::Relaxed);
@@ -367,5 +452,35 @@ mod tests {
     fn impossible_jobs_are_refused_with_the_range() {
         let error = Job::create(&JobOptions { ranks: 0, ring_bytes: None, cores: 1 }).err().unwrap();
         assert!(error.to_string().contains("1 to 1024 ranks"), "{error}");
+    }
+
+    #[test]
+    fn a_part_is_aborted_once_by_each_rank() {
+        let job = Job::create(&JobOptions { ranks: 70, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 }).unwrap();
+        assert!(job.request_abort_of(&[3, 66, 1000], 3, 256, AbortCause::Call));
+        assert!(!job.request_abort_of(&[4], 3, 1, AbortCause::Error));
+        assert!(job.request_abort_of(&[5], 5, -1, AbortCause::Error));
+        assert_eq!((job.abort(), job.abort_by(3)), (None, Some((256, AbortCause::Call))));
+        assert_eq!((job.abort_by(5), job.abort_by(66)), (Some((-1, AbortCause::Error)), None));
+        let to_end: Vec<u32> = (0..70).filter(|rank| job.is_to_end(*rank)).collect();
+        assert_eq!(to_end, [3, 5, 66]);
+        job.report_lost(66);
+        assert!(job.is_lost(66) && !job.is_lost(3));
+    }
+
+    #[test]
+    fn a_job_has_left_another_when_all_ranks_have() {
+        let job = Job::create(&JobOptions { ranks: 2, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 }).unwrap();
+        job.set_connected_jobs(0, &[]);
+        assert!(!job.has_left(Some(7)) && !job.has_left(None));
+        job.set_connected_jobs(1, &[8, 7]);
+        assert!(!job.has_left(Some(7)) && job.has_left(Some(9)) && !job.has_left(None));
+        job.set_connected_jobs(1, &[8]);
+        assert!(job.has_left(Some(7)) && !job.has_left(None));
+        // More than are listed.
+        job.set_connected_jobs(1, &vec![8; 40]);
+        assert!(!job.has_left(Some(7)));
+        job.set_connected_jobs(1, &[]);
+        assert!(job.has_left(Some(7)) && job.has_left(None));
     }
 }

@@ -92,6 +92,10 @@ pub mod header {
     pub const CALIBRATED: usize = 0xc8;
     /// How many.
     pub const CALIBRATED_WORDS: usize = 6;
+    /// 16 x u64: bit `r` is set if rank `r` is to end because a process has aborted a part of the job that it is in.
+    pub const TO_END: usize = 0x100;
+    /// 16 x u64: bit `r` is set once rank `r` has ended so, and the others continue. The launcher sets it.
+    pub const LOST: usize = 0x180;
 }
 
 /// Offsets in a rank's block.
@@ -116,6 +120,15 @@ pub mod block {
     pub const MEMBER_FD: usize = 0x30;
     /// In a bridge, 16 x u64: bit `p` is set if it had a route to the process with place `p` before.
     pub const MEMBER_ROUTES: usize = 0x40;
+    /// u64: 0, or bit 63 | bit 62 for a fatal error | exit code: the rank has aborted a part of the job.
+    pub const ABORT: usize = 0xc0;
+    /// u64: 0 before the rank has been connected with another job; else 1 more than the number of jobs that it is
+    /// connected with.
+    pub const CONNECTED_JOBS: usize = 0xc8;
+    /// u64 each: the numbers of those jobs, the first ones of many.
+    pub const CONNECTED_JOB: usize = 0xd0;
+    /// How many.
+    pub const MOST_CONNECTED_JOBS: usize = 16;
     /// The instruments.
     pub const INSTRUMENTS: usize = 0x1000;
     /// Length of the instruments in bytes.
@@ -141,7 +154,8 @@ pub mod bell {
     pub const WAITERS: usize = 0x00;
     /// u32: futex word, changed by every wake-up.
     pub const FUTEX: usize = 0x40;
-    /// 16 x u64: bit `r` is set once rank `r` sends to this rank.
+    /// 16 x u64: bit `r` is set once rank `r` sends to this rank. The rank's own bit, which no sender needs, requests it
+    /// to look at [`super::header::LOST`].
     pub const CONNECTED: usize = 0x80;
     /// Length of a bell in bytes.
     pub const BYTES: usize = 0x100;

@@ -13,7 +13,7 @@
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
 //!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too;
-//!   `shared_objects`: a table of it.
+//!   `shared_objects`: a table of it. [`Arena`]: shared memory for blocks of the program; `peer_arenas`: that of others.
 //! - `peer`: rings to and from a peer. `peer_process`: its process.
 //! - [`BridgeKey`], [`PeerPins`]: processes of other jobs, reached by bridges (`bridge`).
 //! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
@@ -34,6 +34,8 @@ pub mod recorder;
 pub mod ring;
 mod sync;
 
+#[cfg(not(loom))]
+mod arena;
 #[cfg(not(loom))]
 mod bridge;
 #[cfg(not(loom))]
@@ -57,12 +59,15 @@ pub mod instruments;
 pub mod job;
 #[cfg(not(loom))]
 mod mapping;
+mod memory_lock;
 #[cfg(not(loom))]
 mod os;
 #[cfg(not(loom))]
 mod pages_on_demand;
 #[cfg(not(loom))]
 mod peer;
+#[cfg(not(loom))]
+mod peer_arenas;
 #[cfg(not(loom))]
 mod peer_process;
 #[cfg(not(loom))]
@@ -100,10 +105,11 @@ pub mod doorbell;
 
 #[cfg(not(loom))]
 pub use {
+    arena::Arena,
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
     channel::{Awaited, Channel, IN_LINE, Place, Publication, Published, RoomWord},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
-    endpoint::{Attachment, Copier, Endpoint, HostShare},
+    endpoint::{Attachment, Copier, Endpoint, HostShare, Near},
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},

@@ -82,19 +82,23 @@ impl Mapping {
         Mapping::map(Some(fd.as_raw_fd()), at, bytes)
     }
 
+    /// All of an existing object, for reading only; a child of `fork` does not have it.
+    pub(crate) fn open_for_reading(fd: BorrowedFd<'_>) -> io::Result<Mapping> {
+        let mapping = Mapping::map_with(libc::PROT_READ, Some(fd.as_raw_fd()), 0, file_bytes(fd)?)?;
+        // SAFETY: the mapping just made. A hint, which saves the child the page tables.
+        unsafe { libc::madvise(mapping.base.as_ptr().cast(), mapping.bytes, libc::MADV_DONTFORK) };
+        Ok(mapping)
+    }
+
     fn map(fd: Option<i32>, at: usize, bytes: usize) -> io::Result<Mapping> {
+        Mapping::map_with(libc::PROT_READ | libc::PROT_WRITE, fd, at, bytes)
+    }
+
+    fn map_with(rights: i32, fd: Option<i32>, at: usize, bytes: usize) -> io::Result<Mapping> {
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | if fd.is_none() { libc::MAP_ANONYMOUS } else { 0 };
         // SAFETY: a new mapping at an address the kernel picks.
-        let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags,
-                fd.unwrap_or(-1),
-                at as libc::off_t,
-            )
-        };
+        let base =
+            unsafe { libc::mmap(std::ptr::null_mut(), bytes, rights, flags, fd.unwrap_or(-1), at as libc::off_t) };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -127,6 +131,21 @@ impl Mapping {
         unsafe { AtomicU64::from_ptr(self.at(offset, 8).as_ptr().cast()) }
     }
 
+    /// Two words that follow each other, at an offset that is a multiple of 8.
+    #[inline(always)]
+    pub(crate) fn two_words(&self, offset: usize) -> [&AtomicU64; 2] {
+        assert!(
+            offset.is_multiple_of(8) && offset < self.bytes && self.bytes - offset >= 16,
+            "{offset} of {}",
+            self.bytes
+        );
+        // SAFETY: mapped while `self` exists, inside as just checked, and aligned.
+        unsafe {
+            let first = self.base.add(offset).cast::<AtomicU64>();
+            [first.as_ref(), first.add(1).as_ref()]
+        }
+    }
+
     /// The half word at an offset that is a multiple of 4.
     pub(crate) fn half(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4));
@@ -148,9 +167,18 @@ impl Drop for Mapping {
 
 /// Opens the object that a process has under a descriptor, if nobody can make it shorter.
 pub(crate) fn open_sealed(pid: u32, descriptor: i32) -> io::Result<File> {
+    open_if_sealed(pid, descriptor, true)
+}
+
+/// As [`open_sealed`], for reading only.
+pub(crate) fn open_sealed_for_reading(pid: u32, descriptor: i32) -> io::Result<File> {
+    open_if_sealed(pid, descriptor, false)
+}
+
+fn open_if_sealed(pid: u32, descriptor: i32, write: bool) -> io::Result<File> {
     let path = format!("/proc/{pid}/fd/{descriptor}");
     // Without waiting, whatever kind of file it is.
-    let file: File = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let file: File = OpenOptions::new().read(true).write(write).custom_flags(libc::O_NONBLOCK).open(path)?;
     // SAFETY: a plain system call on our descriptor.
     let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
     match seals >= 0 && seals & libc::F_SEAL_SHRINK != 0 {

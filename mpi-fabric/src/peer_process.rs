@@ -129,7 +129,8 @@ impl PeerProcess {
     }
 }
 
-fn exists(pid: u32) -> bool {
+/// Whether there is a process with this id; one that has ended counts until its parent has collected its exit status.
+pub(crate) fn exists(pid: u32) -> bool {
     // SAFETY: signal 0 is not delivered; the call only reports whether the process exists.
     unsafe { libc::kill(pid as libc::pid_t, 0) == 0 || *libc::__errno_location() != libc::ESRCH }
 }

@@ -1,7 +1,7 @@
 //! A rank's block in the job memory (life, process id, probe word) and its bell (doorbell words, connections).
 //!
 //! Writers: the rank itself writes everything except `waiters` (its own threads), `futex` (each process that wakes it)
-//! and `connected` (each sender its own bit).
+//! and `connected` (each sender its own bit, the launcher the rank's).
 
 use std::sync::atomic::Ordering;
 
@@ -72,6 +72,22 @@ impl<'a> RankBlock<'a> {
     /// Set when the rank's endpoint was dropped.
     pub(crate) fn ended(&self) -> &'a AtomicU32 {
         self.mapping.half(self.at + block::ENDED)
+    }
+
+    /// See [`block::ABORT`].
+    pub(crate) fn abort(&self) -> &'a AtomicU64 {
+        self.mapping.word(self.at + block::ABORT)
+    }
+
+    /// See [`block::CONNECTED_JOBS`].
+    pub(crate) fn connected_jobs(&self) -> &'a AtomicU64 {
+        self.mapping.word(self.at + block::CONNECTED_JOBS)
+    }
+
+    /// See [`block::CONNECTED_JOB`]; `i` is less than [`block::MOST_CONNECTED_JOBS`].
+    pub(crate) fn connected_job(&self, i: usize) -> &'a AtomicU64 {
+        assert!(i < block::MOST_CONNECTED_JOBS, "place {i}");
+        self.mapping.word(self.at + block::CONNECTED_JOB + 8 * i)
     }
 
     pub(crate) fn probe_address(&self) -> &'a AtomicU64 {

@@ -287,6 +287,12 @@ impl<M: RingMemory> Producer<M> {
         self.stop = self.stop.min(self.pos + len.map_or(0, record_bytes));
     }
 
+    /// The receiver has ended: there is no room any more, and all counts as read.
+    pub(crate) fn close(&mut self) {
+        self.stop = self.pos;
+        self.consumed = self.laps + self.pos as u64;
+    }
+
     /// Bytes of the longer ring.
     pub(crate) fn bytes(&self) -> usize {
         self.memory.next().as_ref().unwrap_or(&self.memory).bytes()

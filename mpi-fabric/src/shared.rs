@@ -10,14 +10,16 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mpi_errors::Result;
 
 use crate::fault;
 use crate::layout::PAGE;
 use crate::mapping::{Mapping, open_sealed};
+use crate::memory_lock::MemoryLock;
 use crate::os::sched_yield;
+use crate::peer_process::exists;
 use crate::shared_objects;
 
 /// Offset of the word that identifies an object.
@@ -27,10 +29,15 @@ const NUMBER: usize = 8;
 /// Offset of the lock: on a line of its own.
 const LOCK: usize = 64;
 
+/// Attempts to take the lock between two checks of whether its holder still runs.
+const CHECKS: u32 = 1 << 10;
+
 /// Memory that several processes have mapped. Thread-safe: it is only an address, a length and a lock.
 pub struct SharedMemory {
     mapping: Arc<Mapping>,
     descriptor: Option<OwnedFd>,
+    /// The id of this process, which is the value of the lock while it has it.
+    process: u32,
 }
 
 impl SharedMemory {
@@ -68,7 +75,7 @@ impl SharedMemory {
     fn of(mapping: Mapping, descriptor: Option<OwnedFd>) -> SharedMemory {
         let mapping = Arc::new(mapping);
         shared_objects::add(mapping.word(NUMBER).load(Ordering::Relaxed), &mapping);
-        SharedMemory { mapping, descriptor }
+        SharedMemory { mapping, descriptor, process: std::process::id() }
     }
 
     /// The number under which others may open it; `None` in a process that opened it, and after [`Self::close`].
@@ -86,24 +93,44 @@ impl SharedMemory {
         self.mapping.at(PAGE, 0).as_ptr().expose_provenance()
     }
 
-    /// The word at an offset that is a multiple of 8, for memory of which all processes make words only. Panics behind
+    /// Two words at an offset that is a multiple of 8, for memory of which all processes make words only. Panics behind
     /// the end.
-    #[inline]
-    pub(crate) fn word(&self, at: usize) -> &AtomicU64 {
-        self.mapping.word(PAGE + at)
+    #[inline(always)]
+    pub(crate) fn two_words(&self, at: usize) -> [&AtomicU64; 2] {
+        self.mapping.two_words(PAGE + at)
     }
 
     /// Locks the memory; all processes that have it share the lock, each for a few microseconds at most. Where
-    /// processes share a core the call yields to the holder.
+    /// processes share a core the call yields to the holder. The lock of a process that has ended is taken over, whatever
+    /// became of the memory.
+    #[inline]
     pub fn lock(&self) -> SharedMemoryGuard<'_> {
-        let lock = self.mapping.half(LOCK);
+        self.try_lock().unwrap_or_else(|| self.lock_later())
+    }
+
+    /// As [`SharedMemory::lock`], if no process has the lock.
+    #[inline(always)]
+    pub fn try_lock(&self) -> Option<SharedMemoryGuard<'_>> {
+        let lock = MemoryLock(self.mapping.half(LOCK));
+        // Not `then_some`: a guard that is made releases the lock when it is dropped.
+        lock.try_take(self.process).then(|| SharedMemoryGuard(lock))
+    }
+
+    #[cold]
+    fn lock_later(&self) -> SharedMemoryGuard<'_> {
+        let lock = MemoryLock(self.mapping.half(LOCK));
         let mut turns = 0u32;
-        // Acquire pairs with the Release in `SharedMemoryGuard::drop`.
-        while lock.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            turns += 1;
+        loop {
+            turns = turns.wrapping_add(1);
+            let taken = match lock.holder() {
+                None => lock.try_take(self.process),
+                Some(holder) => turns.is_multiple_of(CHECKS) && !exists(holder) && lock.take_over(holder, self.process),
+            };
+            if taken {
+                return SharedMemoryGuard(lock);
+            }
             if turns < 100 { std::hint::spin_loop() } else { sched_yield() }
         }
-        SharedMemoryGuard { lock }
     }
 }
 
@@ -121,19 +148,16 @@ impl fmt::Debug for SharedMemory {
 }
 
 /// The lock of a [`SharedMemory`], held.
-pub struct SharedMemoryGuard<'a> {
-    lock: &'a AtomicU32,
-}
+pub struct SharedMemoryGuard<'a>(MemoryLock<'a>);
 
 impl Drop for SharedMemoryGuard<'_> {
     fn drop(&mut self) {
-        // Release pairs with the Acquire in `SharedMemory::lock`.
-        self.lock.store(0, Ordering::Release);
+        self.0.release();
     }
 }
 
 /// Bytes of memory that the host has, swap included.
-fn host_memory() -> u64 {
+pub(crate) fn host_memory() -> u64 {
     // SAFETY: plain data, filled by the call; left zero where it fails.
     let facts = unsafe {
         let mut facts: libc::sysinfo = std::mem::zeroed();
@@ -182,6 +206,20 @@ mod tests {
         for bytes in [u64::MAX, 1 << 60, 1 << 50] {
             assert!(SharedMemory::create(bytes, 1).is_err());
         }
+    }
+
+    #[test]
+    fn the_lock_of_a_process_that_has_ended_is_taken_over() {
+        let memory = SharedMemory::create(8, 10).unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        memory.mapping.half(LOCK).store(ended.id(), Ordering::Relaxed);
+        let held = memory.lock();
+        assert_eq!(memory.mapping.half(LOCK).load(Ordering::Relaxed), std::process::id());
+        assert!(memory.try_lock().is_none());
+        assert!(memory.try_lock().is_none(), "an attempt that fails releases nothing");
+        drop(held);
+        assert!(memory.try_lock().is_some());
     }
 
     #[test]

@@ -21,7 +21,8 @@ static TABLE: RwLock<Vec<Entry>> = RwLock::new(Vec::new());
 /// Number of entries, so that a process without shared memory takes no lock.
 static ENTRIES: AtomicUsize = AtomicUsize::new(0);
 
-/// A number for a new object that no other object of this host has: the process id and a count.
+/// A number for a new object that no other object of this host has: the process id and a count. Segments of arenas have
+/// numbers of another kind (`arena`).
 pub(crate) fn new_number() -> u64 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     u64::from(std::process::id()) << 32 | u64::from(NEXT.fetch_add(1, Ordering::Relaxed))

@@ -47,18 +47,18 @@ const SUMMARY: i32 = 1;
 pub type StateName<'a> = &'a dyn Fn(&str, i32) -> Option<&'static str>;
 
 impl StatisticsSettings {
-    /// Writes the table if the setting requests it. `suffix` is appended to the name of the file.
+    /// Writes the table if the setting requests it. That of a spawned job has its name, also at the end of the file's.
     /// # Errors
     /// A sentence: the file cannot be written; then the table is on standard error.
-    pub fn write(&self, job: &Job, state_name: StateName<'_>, suffix: &str) -> Result<(), String> {
+    pub fn write(&self, job: &Job, state_name: StateName<'_>, name: Option<&str>) -> Result<(), String> {
         if self.at_end.get() == 0 {
             return Ok(());
         }
         let table = Table::read(job, self.at_end.get() == SUMMARY, state_name);
-        let text = if self.format.get() == 1 { table.json() } else { table.text() };
+        let text = if self.format.get() == 1 { table.json(name) } else { table.text(name) };
         let mut file = self.file.get().to_string();
         if !file.is_empty() {
-            file += suffix;
+            file += &name.map_or_else(String::new, |name| format!(".job{name}"));
         }
         let failure = if file.is_empty() { None } else { std::fs::write(&file, &text).err() };
         if file.is_empty() || failure.is_some() {
@@ -119,7 +119,7 @@ mod tests {
             }
         }
         job.set_life(0, Life::Finalised);
-        let text = Table::read(&job, true, &name_of).text();
+        let text = Table::read(&job, true, &name_of).text(None);
         let words = |name: &str| -> Vec<String> {
             let line = text.lines().find(|line| line.trim_start().starts_with(name)).expect(name);
             line.split_whitespace().skip(1).map(str::to_owned).collect()
@@ -131,7 +131,7 @@ mod tests {
         assert!(!text.contains("other") && !text.contains("test_length"), "{text}");
         assert!(text.contains("Not in it: freed objects, arrays, high- and low-water marks"), "{text}");
         assert!(text.ends_with("absent, or count from when the handle was allocated.\n"), "{text}");
-        let json = Table::read(&job, false, &name_of).json();
+        let json = Table::read(&job, false, &name_of).json(None);
         let first =
             "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[1,2]}\n";
         assert!(json.starts_with(first), "{json}");
@@ -155,7 +155,7 @@ mod tests {
             block.number.set(1 << 30);
             block.length.raise(3);
         }
-        let text = Table::read(endpoints[0].job(), false, &name_of).text();
+        let text = Table::read(endpoints[0].job(), false, &name_of).text(None);
         let words = |name: &str| -> Vec<String> {
             let line = text.lines().find(|line| line.trim_start().starts_with(name)).expect(name);
             line.split_whitespace().skip(1).map(str::to_owned).collect()
@@ -174,14 +174,14 @@ mod tests {
         block.things.add(2);
         block.time.add_ns(1_000_000_000);
         share.record::<TestBlock>(&memory);
-        let summary = Table::read(job, true, &name_of).text();
+        let summary = Table::read(job, true, &name_of).text(None);
         let line = |text: &str, name: &str| {
             text.lines().filter(|line| line.contains(name)).map(str::to_owned).collect::<Vec<_>>()
         };
         let things = line(&summary, "test_things");
         assert!(things.len() == 1 && things[0].ends_with("5 things"), "{summary}");
         assert!(line(&summary, "test_time").is_empty(), "{summary}");
-        let all = Table::read(job, false, &name_of).text();
+        let all = Table::read(job, false, &name_of).text(None);
         assert!(all.contains("  MPI_Finalize ") && line(&all, "test_things").len() == 2, "{all}");
         assert!(line(&all, "test_time").len() == 1, "{all}");
     }
@@ -189,15 +189,15 @@ mod tests {
     #[test]
     fn a_job_without_mpi_has_no_numbers() {
         let job = Job::create(&crate::JobOptions { ranks: 2, ring_bytes: None, cores: 1 }).expect("memory");
-        assert_eq!(Table::read(&job, false, &name_of).text(), "Ferrum MPI statistics: no rank has used MPI\n");
+        assert_eq!(Table::read(&job, false, &name_of).text(None), "Ferrum MPI statistics: no rank has used MPI\n");
         let json =
             "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":2,\"without_mpi\":[0,1],\"without_finalize\":[]}\n";
-        assert_eq!(Table::read(&job, false, &name_of).json(), json);
+        assert_eq!(Table::read(&job, false, &name_of).json(None), json);
         let settings = StatisticsSettings::new();
-        settings.write(&job, &name_of, "").expect("off");
+        settings.write(&job, &name_of, None).expect("off");
         settings.at_end.set(2);
         mpi_t::Cell::write(&settings.file, &mpi_t::Value::Text("/nonexistent/x".into())).expect("a text");
-        let error = settings.write(&job, &name_of, "").expect_err("no such folder");
+        let error = settings.write(&job, &name_of, None).expect_err("no such folder");
         assert!(error.starts_with("stats_file is \"/nonexistent/x\", but cannot be written: No such file"), "{error}");
     }
 }

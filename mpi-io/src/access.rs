@@ -24,6 +24,9 @@ use crate::registered::Conversion;
 use crate::typed::Typed;
 use crate::view::View;
 
+/// Bytes behind the end of a write up to which later writes need not look at the limit of file sizes.
+const UNLIMITED: u64 = 1 << 20;
+
 impl File {
     /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for if the file ends, as the status
     /// reports. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes,
@@ -134,9 +137,9 @@ impl File {
         Ok((self.outcome(buffer.bytes(), fault)?, bytes.div_ceil(view.unit())))
     }
 
-    /// In atomic mode, locks these bytes of the view; for a write also where others read and write back ranges.
+    /// In atomic mode, locks these bytes of the view.
     pub(crate) fn lock_range(&self, view: &View, at: u64, bytes: u64, write: bool) -> Result<Option<Locked<'_>>> {
-        if bytes == 0 || !(self.is_atomic() || write && self.writes_back()) {
+        if bytes == 0 || !self.is_atomic() {
             return Ok(None);
         }
         let (first, last) = (view.run(at).0, view.run(at + bytes - 1).0);
@@ -168,7 +171,17 @@ impl File {
     pub(crate) fn store(&self, view: &View, at: u64, data: &[u8]) -> Moved {
         let strided = self.regular && (data.len() as u64) > view.mean_run();
         let sieves = strided && self.amode.reads() && self.writes_back();
-        if sieves { self.store_sieving(view, at, data) } else { self.store_runs(view, at, data) }
+        if sieves {
+            return self.store_sieving(view, at, data);
+        }
+        if data.is_empty() || !(self.beside || self.writes_back()) {
+            return self.store_runs(view, at, data);
+        }
+        let (first, last) = (view.run(at).0, view.run(at + data.len() as u64 - 1).0);
+        match self.lock_write(first, last - first + 1) {
+            Ok(_locked) => self.store_runs(view, at, data),
+            Err(error) => (0, Some(error.into())),
+        }
     }
 
     /// As [`File::store`], with a system call for each run.
@@ -210,7 +223,7 @@ impl File {
         let mut done = 0;
         while done < data.len() {
             let write = || self.system_write(&data[done..], at + done as u64);
-            match retry_interrupted(|| self.with_signals_blocked(write)) {
+            match retry_interrupted(|| self.with_signals_blocked_up_to(at + data.len() as u64, write)) {
                 // A write of no bytes without an error would be repeated for ever.
                 Ok(0) => return (done as u64, Some(Fault::from(io::Error::from(io::ErrorKind::WriteZero)))),
                 Ok(bytes) => done += bytes,
@@ -233,6 +246,22 @@ impl File {
 
     fn is_flow(&self) -> bool {
         self.stream && self.amode.is_sequential()
+    }
+
+    /// As [`File::with_signals_blocked`], for a write that ends at a byte of the file. The system is asked for the limit
+    /// once for every [`UNLIMITED`] bytes: a limit that the program sets later may go unnoticed by writes that end
+    /// before that.
+    #[inline]
+    fn with_signals_blocked_up_to<R>(&self, end: u64, call: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+        // Relaxed: a number alone, and a smaller one only costs a call.
+        if self.regular && end <= self.unlimited_to.load(Ordering::Relaxed) {
+            return call();
+        }
+        if self.regular && signal_mask::file_size_limit().is_none() {
+            self.unlimited_to.store(end.saturating_add(UNLIMITED), Ordering::Relaxed);
+            return call();
+        }
+        signal_mask::with_signals_blocked(call)
     }
 
     /// Makes a call that changes the file, with its signals blocked.

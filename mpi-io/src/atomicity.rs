@@ -21,7 +21,19 @@ pub(crate) struct Turns {
 /// A locked range; unlocked when dropped.
 pub(crate) struct Locked<'a> {
     file: &'a std::fs::File,
+    range: (u64, u64),
     _turn: MutexGuard<'a, ()>,
+}
+
+/// What a lock of the system excludes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing: it ends the lock.
+    None,
+    /// Locks of writers.
+    Read,
+    /// All other locks.
+    Write,
 }
 
 impl Turns {
@@ -29,22 +41,38 @@ impl Turns {
     pub fn lock<'a>(&'a self, file: &'a std::fs::File, start: u64, length: u64, write: bool) -> io::Result<Locked<'a>> {
         // It protects no data, so a panic in another thread leaves nothing invalid.
         let turn = self.one.lock().unwrap_or_else(PoisonError::into_inner);
-        let kind = if write { libc::F_WRLCK } else { libc::F_RDLCK };
-        retry_interrupted(|| set(file, kind, start, length))?;
-        Ok(Locked { file, _turn: turn })
+        retry_interrupted(|| set(file, if write { Kind::Write } else { Kind::Read }, start, length))?;
+        Ok(Locked { file, range: (start, length), _turn: turn })
     }
 }
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        // Unlocks the whole file: the mutex admits one thread, so there are no other locks.
-        let _ = set(self.file, libc::F_UNLCK, 0, 0);
+        let _ = set(self.file, Kind::None, self.range.0, self.range.1);
     }
 }
 
-/// Changes the locks of an open file; waits for those of others. Length 0 reaches to the end.
-fn set(file: &std::fs::File, kind: i32, start: u64, length: u64) -> io::Result<()> {
+/// Changes the locks of an open file; waits for those of others.
+pub(crate) fn set(file: &std::fs::File, kind: Kind, start: u64, length: u64) -> io::Result<()> {
+    change(file, libc::F_OFD_SETLKW, kind, start, length)
+}
+
+/// The same without waiting: false while another open file has a lock that excludes it.
+pub(crate) fn try_set(file: &std::fs::File, kind: Kind, start: u64, length: u64) -> io::Result<bool> {
+    match change(file, libc::F_OFD_SETLK, kind, start, length) {
+        Ok(()) => Ok(true),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn change(file: &std::fs::File, command: i32, kind: Kind, start: u64, length: u64) -> io::Result<()> {
     let place = |value: u64| libc::off_t::try_from(value).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW));
+    let kind = match kind {
+        Kind::None => libc::F_UNLCK,
+        Kind::Read => libc::F_RDLCK,
+        Kind::Write => libc::F_WRLCK,
+    };
     let lock = libc::flock {
         l_type: kind as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
@@ -53,7 +81,7 @@ fn set(file: &std::fs::File, kind: i32, start: u64, length: u64) -> io::Result<(
         l_pid: 0,
     };
     // SAFETY: the call reads the structure.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLKW, &lock) } {
+    match unsafe { libc::fcntl(file.as_raw_fd(), command, &lock) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }

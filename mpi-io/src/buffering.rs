@@ -5,7 +5,7 @@
 //! | `romio_cb_write`, `romio_cb_read` | `automatic`, `enable`, `disable` | collective accesses go through shared windows |
 //! | `cb_nodes` | 1 to the number of processes | processes that make the system calls for windows, in turn |
 //! | `cb_buffer_size` | 4096 to 2147483647 | bytes of a window; a file has two |
-//! | `romio_ds_write` | `automatic`, `enable`, `disable` | strided writes read, change and write back a range of the file, and all writes lock theirs; `automatic`: only with `MPI_MODE_UNIQUE_OPEN` |
+//! | `romio_ds_write` | `automatic`, `enable`, `disable` | strided writes read, change and write back a range of the file, and all writes lock theirs; `automatic`: where no other handle can lose data (`openers`) |
 //! | `romio_ds_read` | `automatic`, `enable`, `disable` | strided reads read the gaps too |
 //! | `ind_wr_buffer_size`, `ind_rd_buffer_size` | 4096 to 2147483647 | bytes that are written back or read at once |
 //!

@@ -12,12 +12,16 @@ use mpi_core::Info;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
 
-use crate::buffering::Buffering;
+use crate::buffering::{Buffering, Choice};
 use crate::fault::Fault;
 use crate::file::File;
 use crate::interrupted::retry_interrupted;
+use crate::openers;
 use crate::report::{Report, by_first, exchange, exchange_with, first_fault};
 use crate::view::View;
+
+/// In the number of a representation that rank 0 sends back: strided writes may write gaps back.
+const APART: u64 = 1 << 63;
 
 impl File {
     /// `MPI_File_set_size`: truncates or extends the file; waits for all. Errors: `MPI_ERR_ARG` for a negative size,
@@ -55,7 +59,7 @@ impl File {
         let hints = self.hints_with(hints);
         let numbers = view
             .as_ref()
-            .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation().number(), 0]);
+            .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation().number() & !APART, 0]);
         let mut report = Report::of(&view, numbers);
         let strided = view.as_ref().is_ok_and(View::has_short_runs);
         report.numbers[3] = hints.buffering.to_word() << 1 | u64::from(strided);
@@ -65,6 +69,9 @@ impl File {
                 let position = pointer.get();
                 pointer.set(0);
                 all.iter_mut().for_each(|report| report.numbers[2] = position);
+            }
+            if all.iter().any(|report| report.numbers[3] & 1 == 1) && self.claims_region(all[0].numbers[3] >> 1) {
+                all.iter_mut().for_each(|report| report.numbers[1] |= APART);
             }
         })?;
         let view = unless_refused(view, &all)?;
@@ -79,8 +86,16 @@ impl File {
         });
         // Relaxed: a collective call changes it, while no collective access is under way.
         self.strided.store(all.iter().any(|report| report.numbers[3] & 1 == 1), Ordering::Relaxed);
+        self.apart.fetch_or(all[0].numbers[1] & APART != 0, Ordering::Relaxed);
         self.replace_hints(hints, Buffering::from_word(all[0].numbers[3] >> 1));
         Ok(())
+    }
+
+    /// In rank 0: whether strided writes may write gaps back from now on (`openers`), with these hints.
+    fn claims_region(&self, hints: u64) -> bool {
+        let wanted = Buffering::from_word(hints).ds_write == Choice::Automatic && self.regular;
+        let moves_both_ways = self.amode.reads() && self.amode.writes();
+        wanted && moves_both_ways && !self.amode.is_unique() && !self.beside && openers::claim(&self.system)
     }
 
     /// `MPI_File_set_info`: sets the supported hints; waits for all. Those on which the processes have to agree are
@@ -150,7 +165,14 @@ impl File {
     /// of the deletion, in all processes. The file is to be dropped after an error too.
     pub fn close(&self) -> Result<()> {
         if !self.amode.deletes() {
-            return self.finish();
+            let finished = self.finish();
+            if self.regular && self.amode.writes() && self.comm.size() > 1 {
+                // The mark of rank 0 stays until no process writes.
+                exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 4] })?;
+            }
+            // Closing the file does the same; the program may have passed it on to a child process.
+            let _ = openers::remove(&self.system);
+            return finished;
         }
         // Deletes when all processes have called: another open of the same name could need the file until then.
         exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 4] })?;

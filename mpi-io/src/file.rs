@@ -49,6 +49,12 @@ pub struct File {
     pub(crate) dirty: AtomicBool,
     pub(crate) atomic: AtomicBool,
     pub(crate) turns: Turns,
+    /// Another handle may write gaps back, so that all writes lock their ranges. The same in all processes.
+    pub(crate) beside: bool,
+    /// Strided writes may write gaps back: other handles that write lock their ranges. The same in all processes.
+    pub(crate) apart: AtomicBool,
+    /// The end of the file up to which writes meet no limit of file sizes.
+    pub(crate) unlimited_to: AtomicU64,
     /// In some process the view has gaps between short runs. All processes agree on it.
     pub(crate) strided: AtomicBool,
     /// Shared windows of collective accesses.
@@ -98,6 +104,7 @@ pub(crate) struct Parts {
     pub system: std::fs::File,
     pub regular: bool,
     pub stream: bool,
+    pub beside: bool,
     pub shared: Option<SharedPointer>,
     pub instruments: &'static FileInstruments,
     pub position: u64,
@@ -122,6 +129,9 @@ impl File {
             dirty: AtomicBool::new(false),
             atomic: AtomicBool::new(false),
             turns: Turns::default(),
+            beside: parts.beside,
+            apart: AtomicBool::new(false),
+            unlimited_to: AtomicU64::new(0),
             strided: AtomicBool::new(false),
             stage: Mutex::default(),
             sieve: Mutex::default(),

@@ -36,6 +36,7 @@ mod instruments;
 mod interrupted;
 mod moved;
 mod open;
+mod openers;
 mod pointer;
 mod registered;
 mod report;

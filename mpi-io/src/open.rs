@@ -13,6 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mpi_comm::{Comm, CommSpec, ContextIds, InternalMeters, agree, register, unregister};
 use mpi_core::abi::{MPI_ERR_BAD_FILE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME, MPI_ERRORS_RETURN};
@@ -29,6 +30,7 @@ use crate::fault::{Fault, quoted};
 use crate::file::{File, Parts, length};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
+use crate::openers::{self, Standing};
 use crate::pointer::SharedPointer;
 use crate::report::{Report, by_first, exchange, first_fault};
 
@@ -68,6 +70,8 @@ struct Opened {
     /// Device and number of the file: the same in all processes.
     identity: [u64; 2],
     created: bool,
+    /// Another handle may write gaps back (`openers`), as rank 0 has found it.
+    beside: bool,
     shared: Option<SharedPointer>,
     /// The hints of rank 0 on which all processes agree.
     buffering: Buffering,
@@ -153,6 +157,7 @@ impl Io {
             system: opened.system,
             regular: opened.regular,
             stream: opened.stream,
+            beside: opened.beside,
             shared: opened.shared,
             position: opened.position,
             hints: request.hints.with(opened.buffering),
@@ -181,13 +186,13 @@ impl Io {
         })?;
         let found_at = begun.map_err(|fault| failed(fault, 0, comm, request))?;
         let mut own = first.map_or_else(|| open_further(request, found_at), Ok);
-        let name = same_everywhere(&request.path);
+        let name = same_everywhere(&request.path) & !1;
         let report = match &own {
             Ok(opened) => {
                 let [device, number] = opened.identity;
                 let shared = u64::from(opened.shared.is_some());
                 let hints = request.hints.buffering.to_word() << 1;
-                Report { fault: None, numbers: [device, number, hints | shared, name] }
+                Report { fault: None, numbers: [device, number, hints | shared, name | u64::from(opened.beside)] }
             }
             Err(fault) => Report { fault: Some(*fault), numbers: [0, 0, 0, name] },
         };
@@ -196,7 +201,7 @@ impl Io {
         let different = || all.iter().position(|report| identity(report) != identity(&all[0]));
         let error = if let Some((rank, fault)) = first_fault(&all) {
             // Rank 0 has opened or made the file of its name.
-            let another_name = all[rank].numbers[3] != all[0].numbers[3];
+            let another_name = all[rank].numbers[3] & !1 != all[0].numbers[3] & !1;
             match another_name && fault.class == MPI_ERR_NO_SUCH_FILE {
                 true => {
                     let rule =
@@ -215,6 +220,7 @@ impl Io {
                 shared => *shared = None,
             }
             opened.buffering = Buffering::from_word(all[0].numbers[2] >> 1);
+            opened.beside = all[0].numbers[3] & 1 == 1;
             return Ok(own.expect("no process failed"));
         };
         if creates {
@@ -230,6 +236,12 @@ impl Io {
     }
 }
 
+/// A number that other handles hardly ever have, of this process or of another one.
+fn new_seed() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    u64::from(std::process::id()) << 32 | NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// A number that equal names have in all processes, and different ones hardly ever.
 fn same_everywhere(path: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -240,6 +252,9 @@ fn same_everywhere(path: &Path) -> u64 {
 /// Opens the file in the first process, with the word of the shared file pointer if the system allows that.
 fn open_first(request: &Request, create: bool, processes: u32) -> Result<(Opened, [u64; 2]), Fault> {
     let mut opened = open_here(request, create)?;
+    if opened.regular && request.amode.writes() && !request.amode.is_unique() {
+        opened.beside = openers::mark(&opened.system, new_seed()) == Standing::Beside;
+    }
     if processes == 1 {
         opened.shared = Some(SharedPointer::own(opened.position));
         return Ok((opened, [0; 2]));
@@ -298,7 +313,7 @@ fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
     let stream = (&system).stream_position().is_err_and(|error| error.raw_os_error() == Some(libc::ESPIPE));
     let identity = [facts.dev(), facts.ino()];
     let buffering = request.hints.buffering;
-    Ok(Opened { system, regular, stream, position, identity, created, shared: None, buffering })
+    Ok(Opened { system, regular, stream, position, identity, created, beside: false, shared: None, buffering })
 }
 
 /// Opens a file; returns whether it did not exist before. Creating and opening are separate calls, because

@@ -1,17 +1,19 @@
 //! Data sieving: strided accesses of one process by few long system calls, which move the gaps too.
 //!
 //! A read reads a range of the file and picks the data out of it. A write reads a range, stores the data in it and
-//! writes it back; the gaps would undo what others write meanwhile, so each write through the file handle locks its range,
-//! and either a hint or `MPI_MODE_UNIQUE_OPEN` excludes that others write at the same time.
+//! writes it back; the gaps would undo what others write meanwhile, so each write through the file handle locks its range
+//! meanwhile, as do writes through other handles (`openers`), unless `MPI_MODE_UNIQUE_OPEN` or a hint excludes those.
 //! Invariant: memory is bounded by the hints, whatever the gaps are; a range ends with a data byte, so that a write
 //! never makes the file longer than its data do.
 //! Not here: accesses without gaps (`access`), the hints (`buffering`).
 
-use std::mem;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::{io, mem};
 
+use crate::atomicity::Locked;
 use crate::buffering::Choice;
+use crate::fault::Fault;
 use crate::file::File;
 use crate::moved::Moved;
 use crate::view::View;
@@ -45,12 +47,21 @@ impl File {
     /// Whether strided writes write back the gaps, and all writes lock their ranges; the same in all processes.
     pub(crate) fn writes_back(&self) -> bool {
         // Relaxed: see `set_view`.
-        let automatic = || self.amode.is_unique() && self.strided.load(Ordering::Relaxed);
+        let safe = || self.amode.is_unique() || self.apart.load(Ordering::Relaxed);
+        let automatic = || self.strided.load(Ordering::Relaxed) && safe();
         match self.buffering().ds_write {
             Choice::Enable => self.regular,
             Choice::Automatic => self.regular && automatic(),
             Choice::Disable => false,
         }
+    }
+
+    /// The lock of a range that is written, where a process may write back gaps. Atomic accesses have one already.
+    pub(crate) fn lock_write(&self, from: u64, length: u64) -> io::Result<Option<Locked<'_>>> {
+        if self.is_atomic() || !(self.beside || self.writes_back()) {
+            return Ok(None);
+        }
+        self.turns.lock(&self.system, from, length, true).map(Some)
     }
 
     /// Reads data bytes from `at` on, by ranges where that is faster, until the room is full or the file ends.
@@ -87,7 +98,7 @@ impl File {
     }
 
     /// Writes the data to the view's places from `at` on, by ranges where that is faster. For a file that may be read,
-    /// with the places locked.
+    /// each with its lock.
     pub(crate) fn store_sieving(&self, view: &View, at: u64, data: &[u8]) -> Moved {
         let most = self.sieving().write_bytes;
         let mut memory = self.sieve_memory();
@@ -101,7 +112,10 @@ impl File {
                 // Read and written, so it is moved twice.
                 _ => 2 * range.length < range.calls(view) * CALL_BYTES,
             };
-            let (moved, fault) = if sieves {
+            let locked = self.lock_write(range.from, range.length);
+            let (moved, fault) = if let Err(error) = &locked {
+                (0, Some(Fault::of(error.raw_os_error().unwrap_or(libc::ENOLCK))))
+            } else if sieves {
                 let memory = of_length(&mut memory, range.length);
                 match self.fill_run(range.from, memory) {
                     (_, Some(fault)) => (0, Some(fault)),

@@ -134,10 +134,7 @@ impl File {
     fn store_window(&self, turn: Turn, windows: &mut Windows) -> Option<Fault> {
         let data = windows.alone(turn.number, turn.length());
         let store = || {
-            let locked = match self.writes_back() {
-                true => self.turns.lock(&self.system, turn.from, turn.length(), true).map(Some),
-                false => Ok(None),
-            };
+            let locked = self.lock_write(turn.from, turn.length());
             locked.map_err(Fault::from).map_or_else(Some, |_locked| self.store_run(turn.from, data).1)
         };
         self.at_work(store, |_, _| {})

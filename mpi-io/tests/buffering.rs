@@ -294,7 +294,7 @@ fn hints_that_must_agree_are_those_of_rank_0() {
 /// so that no process writes old bytes back over another's.
 #[test]
 fn sieving_writes_keep_what_others_write_to_the_gaps() {
-    for (hint, unique) in [("enable", 0), ("automatic", MPI_MODE_UNIQUE_OPEN)] {
+    for (hint, unique) in [("enable", 0), ("automatic", MPI_MODE_UNIQUE_OPEN), ("automatic", 0)] {
         let name = Name::new("sieving");
         let path = name.0.clone();
         run(3, move |rank| {
@@ -327,5 +327,45 @@ fn write_in_turn(rank: &Rank, file: &File) {
         let mut back = vec![0u64; 3000];
         file.read_at(0, RecvBuf::from_slice(&mut back)).expect("it is there");
         assert!(back == data, "round {round} of rank {own}");
+    }
+}
+
+/// Beside a handle that writes gaps back, the writes of one that is opened later lock their ranges; beside one that was
+/// opened before, no gaps are written back.
+#[test]
+fn no_handle_undoes_what_another_one_writes_to_the_gaps() {
+    for other_first in [false, true] {
+        let name = Name::new("handles");
+        let path = name.0.clone();
+        run(2, move |rank| {
+            let opened = || {
+                let (name, hints) = (Ok(path.as_os_str().to_owned()), Ok(Info::new()));
+                rank.open_with(OpenArgs { name, amode: AccessMode::new(CREATE), hints }).expect("nothing is wrong")
+            };
+            let strided = opened();
+            let early = other_first.then(opened);
+            let tiles = Tiles { displacement: 0, extent: 16, runs: vec![(0, 8)] };
+            strided.set_view(Ok(tiles.view()), &Info::new()).expect("a view");
+            let other = early.unwrap_or_else(opened);
+            for round in 1..=20u64 {
+                let data: Vec<u64> = (0..3000).map(|at| round << 32 | at << 8 | u64::from(rank.rank())).collect();
+                if rank.rank() == 0 {
+                    let before = strided.instruments().system_calls.get();
+                    strided.write_at(0, SendBuf::from_slice(&data)).expect("room");
+                    let calls = strided.instruments().system_calls.get() - before;
+                    assert_eq!(calls >= 3000, other_first, "{calls} calls for 3000 runs");
+                } else {
+                    for (at, value) in (0..).zip(&data) {
+                        other.write_at(16 * at + 8, SendBuf::from_slice(&[*value])).expect("room");
+                    }
+                    for (at, value) in (0..).zip(&data) {
+                        let mut back = [0u64];
+                        other.read_at(16 * at + 8, RecvBuf::from_slice(&mut back)).expect("it is there");
+                        assert_eq!(back[0], *value, "round {round}");
+                    }
+                }
+                strided.set_size(16 * 3000).expect("as it is");
+            }
+        });
     }
 }

@@ -59,13 +59,24 @@ fn main() {
         Some(joined) => Endpoint::attach(&joined.attachment, settings),
         None => Endpoint::alone(settings),
     };
-    let mut endpoint = endpoint.unwrap_or_else(|error| {
+    let endpoint = endpoint.unwrap_or_else(|error| {
         eprintln!("{error}");
         exit(98)
     });
     endpoint.set_life(Life::Initialised);
+    // What a process records that has been connected with another job and is not any more.
+    if let Some(task) = task.strip_prefix("disconnected-") {
+        endpoint.job().set_connected_jobs(endpoint.rank(), &[]);
+        act(endpoint, task);
+    } else {
+        act(endpoint, &task);
+    }
+}
+
+/// Does what the task names.
+fn act(mut endpoint: Endpoint, task: &str) {
     let (rank, size) = (endpoint.rank(), endpoint.size());
-    match task.as_str() {
+    match task {
         // A token goes around three times, and each rank adds 1.
         "ring" => {
             let next = (rank + 1) % size;
@@ -119,7 +130,10 @@ fn main() {
         }
         "twice" => {
             let place = mpi_wireup::from_environment(None).expect("it was valid").expect("it was there");
-            println!("{}", Endpoint::attach(&place.attachment, settings).err().expect("a rank is one process"));
+            println!(
+                "{}",
+                Endpoint::attach(&place.attachment, FabricSettings::new()).err().expect("a rank is one process")
+            );
         }
         "alone" => println!("{rank} of {size}"),
         _ => hang(&mut endpoint),

@@ -3,7 +3,7 @@
 //! `mpiexec target/debug/examples/spawn [KEY=VALUE...] COUNT PROGRAM [ARGUMENT...] [+ COUNT PROGRAM...]`
 //!
 //! Keys are those of an info object, and two more: `then=wait` waits until the job is known to have ended, `then=CODE`
-//! exits at once, without waiting; `by=itself` uses an `mpiexec` of this process's own. Without `then` the process
+//! exits at once, without waiting; `then=lateCODE` exits a second later; `by=itself` uses an `mpiexec` of this process's own. Without `then` the process
 //! sleeps.
 
 use std::process::exit;
@@ -46,6 +46,10 @@ fn main() {
     };
     let started: Vec<_> = job.result.started.iter().map(|started| i32::from(*started)).collect();
     println!("started {started:?} {}", job.result.reason);
+    if let Some(code) = then.strip_prefix("late") {
+        std::thread::sleep(Duration::from_secs(1));
+        exit(code.parse().expect("an exit code"));
+    }
     match then.parse() {
         Ok(code) => {
             if code == 0 {

@@ -135,8 +135,7 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
         None => code,
     };
     let state_name = |variable: &str, value| CATALOG.state_name(variable, value);
-    let suffix = reporter.job().map_or_else(String::new, |name| format!(".job{name}"));
-    Ok(match statistics.write(&job, &state_name, &suffix) {
+    Ok(match statistics.write(&job, &state_name, reporter.job()) {
         Ok(()) => code,
         Err(sentence) if code == 0 => lost(&sentence),
         // The job's own failure counts.

@@ -85,6 +85,37 @@ fn the_failure_of_a_spawned_job_ends_the_other_job() {
 }
 
 #[test]
+fn the_failure_of_a_disconnected_job_does_not_end_the_one_that_spawned_it() {
+    let task = "sleep 0.3; exec \"$0\" disconnected-abort";
+    // Both ranks have left the other job; rank 0 waits.
+    let done = spawn(&[], &["then=wait", "2", "sh", "-c", task, &rank_program()]);
+    assert_eq!(done.stdout, "started [1, 1] \nended\n");
+    assert!(done.stderr.contains("mpiexec: spawned job 1: rank 1 of 2 (sh)"), "{}", done.stderr);
+    assert!(done.stderr.lines().count() == 1, "{}", done.stderr);
+    // The first failure is that of the exit code.
+    assert_eq!(done.code, Some(42));
+    // One that is connected with another job still is not enough.
+    let one = "if test $FERRUM_RANK = 0; then exec \"$0\" wait; fi; sleep 0.3; exec \"$0\" disconnected-abort";
+    let done = spawn(&[], &["2", "sh", "-c", one, &rank_program()]);
+    assert!(done.stderr.contains("mpiexec: a job that rank 0 spawned failed with exit code 42"), "{}", done.stderr);
+    assert_eq!(done.code, Some(42));
+}
+
+#[test]
+fn the_failure_of_a_job_does_not_end_those_that_have_disconnected_from_it() {
+    // The child has recorded that it is connected with no job before the other one fails, and runs longer than any
+    // time limit of an end.
+    let task = "(sleep 6; echo late > \"$1\"; kill $$) & exec \"$0\" disconnected-wait";
+    let file = std::env::temp_dir().join(format!("ferrum-apart-{}", std::process::id()));
+    let text = file.to_str().unwrap();
+    let done = spawn(&[], &["then=late5", "1", "sh", "-c", task, &rank_program(), text]);
+    assert!(done.stderr.contains("exited with code 5"), "{}", done.stderr);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "late\n");
+    assert_eq!(done.code, Some(5));
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
 fn a_job_that_fails_before_its_ranks_connect_is_an_error_of_the_spawn_only() {
     let done = spawn(&[], &["then=wait", "2", "sh", "-c", "test $FERRUM_RANK = 0 && exit 7; sleep 1000"]);
     assert_eq!(done.stdout, "started [1, 1] \nended\n");
@@ -167,7 +198,8 @@ fn files_of_spawned_jobs_have_their_names() {
     let read = |file: &str| std::fs::read_to_string(directory.join(file)).unwrap();
     assert_eq!(read("job1/rank.1.out"), "hello\n");
     assert!(read("rank.0.out").contains("started [1, 1]"));
-    assert!(["table", "table.job1"].iter().all(|file| read(file).starts_with("Ferrum MPI statistics")));
+    assert!(read("table").starts_with("Ferrum MPI statistics: "));
+    assert!(read("table.job1").starts_with("Ferrum MPI statistics of spawned job 1: "));
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(done.code, Some(0));
 }

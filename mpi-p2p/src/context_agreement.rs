@@ -15,7 +15,7 @@ use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Payload, RecordHead};
 
-use crate::context::{PENDING_CONTEXT, unknown_context};
+use crate::context::{PENDING_CONTEXT, SHARED_IDS, unknown_context};
 use crate::core::{Core, Reply, State};
 use crate::engine::Engine;
 use crate::pending_contexts::{Awaited, Key, MakeContext, NO_ID, take};
@@ -42,7 +42,7 @@ impl Engine {
         // Wraps: as many calls are never under way at once.
         context.duplicates = number.wrapping_add(1);
         let members = context.spec.members().clone();
-        let provider = provider_of(&members, number, self.size());
+        let provider = provider_of(&members, number, parent >= SHARED_IDS);
         state.agree(Key::Duplicate(parent, number), parent + 1, (provider, &members), id, make)
     }
 
@@ -67,7 +67,7 @@ impl Engine {
     /// World rank of the process that gives the id of the next duplicate of a communicator; `None` for an unknown one.
     pub fn duplicate_provider(&self, guard: &Guard<'_>, parent: u32) -> Option<u32> {
         let context = self.state.get(guard).core.contexts.get(parent)?;
-        Some(provider_of(context.spec.members(), context.duplicates, self.size()))
+        Some(provider_of(context.spec.members(), context.duplicates, parent >= SHARED_IDS))
     }
 
     /// World rank of the process that gives the id of the next communicator with this digest.
@@ -77,10 +77,9 @@ impl Engine {
     }
 }
 
-/// Each member in turn gives the id of a duplicate. Where there are processes of several jobs it is always the first: it
-/// takes the ids of the communicator's block.
-fn provider_of(members: &[u32], number: u32, size: u32) -> u32 {
-    let spans_jobs = members.iter().any(|member| *member >= size);
+/// Each member in turn gives the id of a duplicate. Where the communicator has a block of ids, for processes of several jobs,
+/// it is always the first: it takes the ids of that block.
+fn provider_of(members: &[u32], number: u32, spans_jobs: bool) -> u32 {
     members[if spans_jobs { 0 } else { number as usize % members.len() }]
 }
 
@@ -143,7 +142,7 @@ impl Core {
             (Some(awaited), _) => awaited[0].provider,
             (None, Key::Named(..)) => from,
             (None, Key::Duplicate(parent, number)) => match self.contexts.get(parent) {
-                Some(context) => provider_of(context.spec.members(), number, self.size),
+                Some(context) => provider_of(context.spec.members(), number, parent >= SHARED_IDS),
                 None => return Err(NotYet),
             },
         };

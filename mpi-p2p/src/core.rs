@@ -48,8 +48,6 @@ pub(crate) struct State {
 }
 
 pub(crate) struct Core {
-    /// Ranks in the job; processes with other numbers are of other jobs.
-    pub size: u32,
     pub contexts: Contexts,
     pub requests: Table<Request>,
     /// Requests of operations that were complete when they were started.
@@ -115,6 +113,8 @@ pub(crate) struct Core {
     /// Processes of other jobs that have ended; whether the endpoint has just reported one.
     pub lost: Vec<u32>,
     pub lost_reported: bool,
+    /// How many of them the waits were woken for.
+    pub lost_announced: usize,
     /// The first protocol error in what another process sent.
     pub fault: Option<Error>,
 }
@@ -168,7 +168,6 @@ struct Early {
 
 impl Core {
     pub fn new(
-        size: u32,
         doorbell: Doorbell,
         lock: Arc<ProcessLock>,
         instruments: &'static EngineInstruments,
@@ -178,7 +177,6 @@ impl Core {
     ) -> Core {
         instruments.slots_free.raise(u64::from(SLOTS));
         Core {
-            size,
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
             at_once: Table::new(Kind::AtOnce),
@@ -219,6 +217,7 @@ impl Core {
             lock,
             lost: Vec::new(),
             lost_reported: false,
+            lost_announced: 0,
             fault: None,
         }
     }

@@ -101,8 +101,7 @@ impl Engine {
         let partition_metrics = PartitionMetrics::new(memory);
         let pipelined_limit = PipelinedLimit::new(memory);
         let calibration = pipelined_limit.instruments;
-        let core =
-            Core::new(size, doorbell.clone(), lock.clone(), instruments, settings, partition_metrics, pipelined_limit);
+        let core = Core::new(doorbell.clone(), lock.clone(), instruments, settings, partition_metrics, pipelined_limit);
         let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;

@@ -1,4 +1,5 @@
-//! Processes of other jobs: connecting with them, and the end of operations with those that have ended.
+//! Processes of other jobs: connecting with them; and the end of operations with processes that have ended, of other jobs or,
+//! where a part of this one was aborted, of this one.
 //!
 //! A poll of the endpoint reports the processes that have ended, again and again while something pins them. Each report
 //! ends with `MPI_ERR_PROC_ABORTED` what waits for them: operations with one of them, receives from any source of a
@@ -10,12 +11,16 @@
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
-use mpi_fabric::{BridgeKey, BridgeOffer, Endpoint, EnteredBridge, JoinedBridge, PeerPins, ProcessId, lost_peer};
+use mpi_fabric::{BridgeKey, BridgeOffer, Endpoint, EnteredBridge, JoinedBridge, PeerPins, ProcessId};
 
 use crate::context::{Context, user_side};
 use crate::core::{Core, State};
 use crate::engine::Engine;
+use crate::recipe::{Activity, Recipe, RecipeRequest};
 use crate::request::{CancelState, Request, Work};
+
+/// Internal tags from this one on, and negative ones, are of messages among some processes of a communicator.
+pub const TAGS_OF_SOME: i32 = 0x0100_0000;
 
 impl Engine {
     /// Identifies this process among those of all jobs.
@@ -81,10 +86,29 @@ impl Engine {
         self.state.get(guard).endpoint.pin(numbers)
     }
 
+    /// Whether a collective call on a context can be complete. Messages of an earlier call that failed may be left, so a later
+    /// call would take them for its own.
+    /// # Errors
+    /// `MPI_ERR_PROC_ABORTED`: one of its processes has ended.
+    #[inline]
+    pub fn check_lost(&self, guard: &Guard<'_>, context: u32) -> Result<()> {
+        let State { core, endpoint } = self.state.get(guard);
+        if core.lost.is_empty() {
+            return Ok(());
+        }
+        let lost = core.contexts.get(context).and_then(|context| core.lost_member(context));
+        lost.map_or(Ok(()), |number| Err(endpoint.lost_error(number)))
+    }
+
     /// Forgets the processes of other jobs that nothing pins any more and with which nothing is under way, and unmaps
     /// what connected them.
     pub fn release_peers(&self, guard: &mut Guard<'_>) {
         self.state.get_mut(guard).release_peers();
+    }
+
+    /// As [`Endpoint::leave_jobs`].
+    pub fn leave_jobs(&self, guard: &Guard<'_>) {
+        self.state.get(guard).endpoint.leave_jobs();
     }
 
     /// Number of processes of other jobs that are connected, and of bridges to them.
@@ -129,8 +153,18 @@ impl Core {
     pub fn fail_lost(&mut self, endpoint: &mut Endpoint) {
         self.lost_reported = false;
         self.lost.retain(|number| endpoint.id_of(*number).is_some());
-        for (handle, number) in self.waiting_for_lost() {
-            self.fail(handle, lost_peer(endpoint.id_of(number)));
+        let waiting = self.waiting_for_lost();
+        let is_news = self.lost_announced != self.lost.len() || !waiting.is_empty();
+        self.lost_announced = self.lost.len();
+        for (handle, number) in waiting {
+            self.fail(handle, endpoint.lost_error(number));
+        }
+        for (request, operation, number) in self.partitioned_with_lost() {
+            self.fail_partitioned(request, operation, endpoint.lost_error(number));
+        }
+        self.replies.retain(|reply| !self.lost.contains(&reply.dest));
+        if !is_news {
+            return;
         }
         for state in self.cancel_requests.values_mut() {
             if let CancelState::Waiting(dest) = state
@@ -154,10 +188,13 @@ impl Core {
             let context = self.contexts.get(request.context);
             let whole = context.filter(|_| !user_side(request.context)).and_then(|context| self.lost_member(context));
             let lost = match &request.work {
-                Work::Posted { key, .. } => {
-                    whole.or_else(|| context.and_then(|context| self.lost_source(context, key.source)))
-                }
+                Work::Posted { key, .. } => whole
+                    .filter(|_| is_of_all(key.tag))
+                    .or_else(|| context.and_then(|context| self.lost_source(context, key.source))),
                 Work::AwaitContext => context.and_then(|context| self.lost_member(context)),
+                Work::Queued(outgoing) if !is_of_all(outgoing.head.tag) => {
+                    Some(outgoing.dest).filter(|dest| self.lost.contains(dest))
+                }
                 work => match peer_of(work) {
                     Some(peer) if self.lost.contains(&peer) => Some(peer),
                     Some(_) => whole,
@@ -167,6 +204,22 @@ impl Core {
             found.extend(lost.map(|number| (handle, number)));
         }
         found
+    }
+
+    /// The partitioned operations with processes that have ended: request, operation and process.
+    fn partitioned_with_lost(&self) -> Vec<(Handle, Handle, u32)> {
+        let with_lost = |(request, found): (Handle, &RecipeRequest)| {
+            let Activity::UnderWay(operation) = found.activity else { return None };
+            let world = match &found.recipe {
+                Recipe::PartitionedSend(send) => send.world,
+                Recipe::PartitionedReceive(receive) => receive.world,
+                _ => None,
+            };
+            let world = world.filter(|world| self.lost.contains(world))?;
+            let is_open = self.requests.get(operation).is_some_and(|request| !request.is_done());
+            is_open.then_some((request, operation, world))
+        };
+        self.recipes.iter().filter_map(with_lost).collect()
     }
 
     /// A process of a communicator that has ended.
@@ -188,7 +241,7 @@ impl Core {
             return Ok(());
         }
         let Some(context) = self.contexts.get(context_id) else { return Ok(()) };
-        self.lost_source(context, source).map_or(Ok(()), |number| Err(lost_peer(endpoint.id_of(number))))
+        self.lost_source(context, source).map_or(Ok(()), |number| Err(endpoint.lost_error(number)))
     }
 
     /// Ends a request with an error; a copy of its data that is under way ends first.
@@ -225,6 +278,12 @@ impl Core {
             _ => self.finish(handle),
         }
     }
+}
+
+/// Whether an internal message with this tag belongs to an operation of all processes of a communicator. Messages of some of
+/// them (`MPI_Comm_create_group`, leaders of groups) have the other tags (`mpi_comm`'s `tags`).
+fn is_of_all(tag: i32) -> bool {
+    (0..TAGS_OF_SOME).contains(&tag)
 }
 
 /// The process that an operation is with, once it has begun.

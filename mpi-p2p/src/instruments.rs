@@ -197,6 +197,10 @@ mpi_t::instruments! {
         /// Bytes that this process copied as receiver directly from a sender's memory.
         pub bytes_copied: Aggregate =
             { name: "p2p_bytes_copied", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
+        /// Number of messages that this process, as receiver, copied from its own mapping of the sender's memory: of a
+        /// window or of MPI_Alloc_mem (p2p_copy_shared_from). Counted when the copy begins.
+        pub shared_received: Counter =
+            { name: "p2p_shared_received", class: Counter, type: u64, unit: "messages", category: "p2p.protocol" },
         /// Bytes that this process copied as sender directly into a receiver's memory, sharing the receiver's copying.
         pub bytes_helped: Aggregate =
             { name: "p2p_bytes_helped", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },

@@ -11,7 +11,7 @@
 //! - `awaited`, `waiters`, `wait_record`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
 //! - `collective_request`: requests of operations that `mpi-coll` carries out.
-//! - `foreign`: processes of other jobs.
+//! - `foreign`: processes of other jobs, and the end of operations with processes that have ended.
 //! - `room_word`, `room_waits`: waiting for what other processes publish in shared memory.
 //! - `pairs`, `pair_parts`: a send and a receive under one request.
 //! - `push`, `send`, `buffered_send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`,
@@ -121,6 +121,7 @@ pub use context::{BLOCK_OF_IDS, ContextSpec, PENDING_CONTEXT, SHARED_IDS};
 pub use cvars::{AUTOMATIC, CommSettings, EngineSettings};
 pub use engine::{Engine, Service, ServiceMessage};
 pub use events::{MessageEvents, WaitEvents};
+pub use foreign::TAGS_OF_SOME;
 pub use get_status::Found;
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};

@@ -8,6 +8,7 @@
 //! Not here: what partitions a send still has to send (`partitions`), the calls (`partitioned`).
 
 use mpi_core::{Handle, Status};
+use mpi_errors::Error;
 use mpi_fabric::{Copier, Endpoint, Full, Payload, RecordHead, RegionKey};
 
 use crate::chains::Key;
@@ -160,6 +161,23 @@ impl Core {
         };
         let is_awaited = self.requests.get(operation).is_some_and(|operation| !operation.is_done());
         (receive.world == Some(from) && is_awaited).then_some((receive, operation))
+    }
+
+    /// Ends a partitioned operation, whose other process has ended, with an error; a freed request ends.
+    #[cold]
+    pub fn fail_partitioned(&mut self, request: Handle, operation: Handle, error: Error) {
+        let Some(found) = self.recipes.get(request) else { return };
+        let freed = found.freed;
+        if let Recipe::PartitionedReceive(receive) = &found.recipe {
+            receive.arrivals.end_all();
+        }
+        if let Some(request) = self.requests.get_mut(operation) {
+            request.error = Some(error);
+        }
+        self.finish(operation);
+        if freed {
+            self.remove_partitioned(request);
+        }
     }
 
     /// Completes a partitioned operation; a freed request ends.

@@ -1,10 +1,11 @@
 //! Up to which length a blocking send goes in fragments: as `p2p_pipelined_limit` is set, or as this host was calibrated.
+//! Whether the receiver is to copy data in shared memory itself.
 //!
 //! Invariant: the limits of a calibration are read from the job memory once; no send waits for one.
 //! Not here: the measurement and the model (`mpi_fabric::calibration`), the offer (`send`), the fragments (`transfer`).
 
-use mpi_fabric::Endpoint;
 use mpi_fabric::calibration::{Calibrated, LEAST_LIMIT, WayLimits};
+use mpi_fabric::{Endpoint, Near};
 use mpi_t::{InstrumentMemory, Size};
 
 use crate::cvars::{AUTOMATIC, EngineSettings};
@@ -51,6 +52,10 @@ mpi_t::instruments! {
     }
 }
 
+/// Of the messages that near receivers copy from shared memory themselves, one in so many goes another way, because the
+/// distance of the receiver is measured by fragments: processes move between cores.
+const MEASURED: u32 = 32;
+
 /// The limits of one process.
 #[derive(Debug)]
 pub(crate) struct PipelinedLimit {
@@ -59,6 +64,8 @@ pub(crate) struct PipelinedLimit {
     limits: WayLimits,
     /// Whether the calibration has been read.
     read: bool,
+    /// Messages that could be copied from shared memory.
+    shared: u32,
     /// The setting whose limits the instruments have.
     shown: i32,
     pub instruments: &'static CalibrationInstruments,
@@ -70,6 +77,7 @@ impl PipelinedLimit {
             least: 0,
             limits: WayLimits::BUILT_IN,
             read: false,
+            shared: 0,
             shown: AUTOMATIC,
             instruments: CalibrationInstruments::place(memory),
         };
@@ -87,6 +95,23 @@ impl PipelinedLimit {
         match u64::try_from(set) {
             Ok(limit) => bytes <= limit || set == i32::MAX,
             Err(_) => bytes <= self.least || self.permits_by_distance(endpoint, dest, bytes),
+        }
+    }
+
+    /// Whether the receiver of so many bytes in shared memory is to copy them itself: between cores that share a cache. From
+    /// another core each line comes out of the sender's cache on its own, which takes 3 to 8 times as long as fragments
+    /// of streaming stores up to their limit; longer data is in memory for the most part.
+    pub fn permits_shared(&mut self, endpoint: &Endpoint, dest: u32, bytes: u64) -> bool {
+        if bytes > self.limits.far {
+            return true;
+        }
+        match endpoint.is_near(dest) {
+            Near::Measured => {
+                self.shared = self.shared.wrapping_add(1);
+                !self.shared.is_multiple_of(MEASURED)
+            }
+            Near::Set => true,
+            Near::No => false,
         }
     }
 

@@ -11,7 +11,7 @@ use mpi_fabric::RoomWord;
 
 use crate::awaited::Awaited;
 use crate::collective_request::SCHEDULES;
-use crate::core::Core;
+use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::room_word::{RoomWait, Waiter};
 use crate::service_queue::{Event, What};
@@ -43,13 +43,22 @@ impl Engine {
             }
         }
         let word = awaited.to_word();
-        self.block_slowly(guard, Awaited::Word(&word).into(), |_| word.is_over().then_some(()))
+        self.block_slowly(guard, Awaited::Word(&word).into(), |state| match word.is_over() {
+            true => Some(Ok(())),
+            false => state.check_members(word.members()).err().map(Err),
+        })?
     }
 
     /// Has the service of collective operations called when another process has raised a word.
-    pub fn serve_word(&self, guard: &mut Guard<'_>, word: RoomWord, operation: Handle) {
-        let core = &mut self.state.get_mut(guard).core;
-        core.room_waits.push(RoomWait { word, waiter: Waiter::Operation(operation) });
+    /// # Errors
+    /// `MPI_ERR_PROC_ABORTED`: one of the processes that raise words for each other has ended.
+    pub fn serve_word(&self, guard: &mut Guard<'_>, word: RoomWord, operation: Handle) -> Result<()> {
+        let state = self.state.get_mut(guard);
+        if !word.is_over() {
+            state.check_members(word.members())?;
+        }
+        state.core.room_waits.push(RoomWait { word, waiter: Waiter::Operation(operation) });
+        Ok(())
     }
 
     /// Has the service of collective operations called for an operation that can continue.
@@ -60,12 +69,22 @@ impl Engine {
     }
 }
 
+impl State {
+    /// Errors: `MPI_ERR_PROC_ABORTED`, if one of these processes has ended.
+    pub(crate) fn check_members(&self, members: &[u32]) -> Result<()> {
+        match members.iter().find(|member| self.core.lost.contains(member)) {
+            Some(lost) => Err(self.endpoint.lost_error(*lost)),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Core {
-    /// Wakes the threads, and queues the operations, whose words have been raised.
+    /// Wakes the threads, and queues the operations, whose words have been raised, or will not be.
     pub fn serve_room_waits(&mut self) {
-        let Core { room_waits, waiters, services, .. } = self;
+        let Core { room_waits, waiters, services, lost, .. } = self;
         room_waits.retain(|wait| {
-            if !wait.word.is_over() {
+            if !wait.word.is_over() && !wait.word.members().iter().any(|member| lost.contains(member)) {
                 return true;
             }
             match wait.waiter {

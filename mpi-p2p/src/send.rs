@@ -204,6 +204,12 @@ impl State {
         let core = &mut self.core;
         let bytes = data.bytes();
         let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
+        if !core.lost.is_empty()
+            && let Some(route) = context.routes.get(dest as usize)
+            && core.lost.contains(&route.world)
+        {
+            return Err(self.endpoint.lost_error(route.world));
+        }
         // A longer message goes at once or not: it might wait for a receiver that is not its own.
         let eager = context.is_eager(bytes) && bytes <= self.endpoint.max_payload() as u64;
         let route = context.routes[dest as usize];
@@ -319,6 +325,8 @@ impl Core {
                     Some(memory) if memory.len() as u64 >= least => endpoint.shared_place(dest, memory),
                     _ => None,
                 };
+                let bytes = data.bytes();
+                let shared = shared.filter(|_| self.pipelined_limit.permits_shared(endpoint, dest, bytes));
                 let ways = if shared.is_some() { wire::SHARED } else { ways };
                 let (region, registration) = match (data.contiguous(), &table) {
                     _ if let Some(place) = shared => (place, Registration::NONE),

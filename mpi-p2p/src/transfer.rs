@@ -1,7 +1,7 @@
 //! Large messages: offered first, then moved in a single copy or as fragments.
 //!
-//! The receiver decides once its receive is matched. Data in shared memory that it has mapped too, as that of a window, it copies
-//! from its own mapping. Where the kernel lets it read the sender's memory it copies the
+//! The receiver decides once its receive is matched. Data in shared memory that it has mapped too, as that of a window, or can
+//! map, as that of `MPI_Alloc_mem`, it copies from its own mapping. Where the kernel lets it read the sender's memory it copies the
 //! data itself; for a long message it sends the region of its buffer to the sender, and both copy chunks, claimed one
 //! by one from a counter in the receiver's page, until none is left. Where one side's memory has gaps, that side copies
 //! alone, between its runs and the other's memory. A side whose runs are long gives the other a table of them; then
@@ -30,6 +30,8 @@ use crate::wire::{self, Offer};
 const FRAGMENT_MAX: u64 = 32 << 10;
 /// See [`FRAGMENT_MAX`].
 const SHORT_FRAGMENT_MAX: u64 = 16 << 10;
+/// Shortest mean run in bytes of a buffer with gaps into which data in shared memory is copied run by run.
+const SHARED_RUNS_FROM: u64 = 1 << 10;
 /// Most fragments of one message that are sent while the lock is held.
 const FRAGMENTS_AT_ONCE: u32 = 8;
 
@@ -52,10 +54,8 @@ impl Core {
         }
         let near = endpoint.shares_memory(from);
         if offer.is_shared() {
-            let copier = match buffer.address() {
-                Some(_) if near => endpoint.copier_of_shared(from, offer.region, wanted),
-                _ => None,
-            };
+            let copies = near && (buffer.address().is_some() || buffer.mean_run() >= SHARED_RUNS_FROM);
+            let copier = copies.then(|| endpoint.copier_of_shared(from, offer.region, wanted)).flatten();
             match copier {
                 Some(copier) => self.copy_alone(handle, copier, offer, buffer, (wanted, peer)),
                 None => self.receive_fragments(endpoint, handle, buffer, (from, peer), wanted),
@@ -89,7 +89,7 @@ impl Core {
         self.receive_fragments(endpoint, handle, buffer, (from, peer), wanted);
     }
 
-    /// Copies the message without the sender's help.
+    /// Copies the message from shared memory, without the sender's help.
     #[inline(never)]
     fn copy_alone(
         &mut self,
@@ -99,6 +99,7 @@ impl Core {
         buffer: RecvBuf<'static>,
         (wanted, token): (u64, u64),
     ) {
+        self.instruments.shared_received.incr();
         self.begin_work(handle, Work::Copying);
         let buffer = buffer.split_at(wanted).0;
         let remote = Remote { region: offer.region, offset: 0, bytes: wanted, listed: false };

@@ -39,6 +39,7 @@ impl OneSided {
         instruments.put_bytes.add(bytes);
         if let Some(memory) = win.reach(place.rank) {
             self.engine.copy_unlocked(guard, bytes, || place.in_memory_mut(memory).copy_from(&data));
+            self.stored(guard);
             return Ok(());
         }
         if !win.epoch.get_mut(guard).prefers_sending(bytes)
@@ -86,6 +87,7 @@ impl OneSided {
         instruments.gets.incr();
         instruments.get_bytes.add(bytes);
         if let Some(there) = win.reach(place.rank) {
+            self.order_stores(guard);
             self.engine.copy_unlocked(guard, bytes, || memory.copy_from(&place.in_memory(there)));
             return Ok(());
         }
@@ -144,6 +146,7 @@ impl OneSided {
         instruments.accumulate_bytes.add(data.bytes());
         if let Some(memory) = win.reach(place.rank) {
             self.engine.copy_unlocked(guard, data.bytes(), || combine_there(memory, &combine, &place, &data));
+            self.stored(guard);
             return Ok(());
         }
         let (mut done, bytes) = (0, data.bytes());

@@ -16,6 +16,9 @@ const SMALL: u64 = 512;
 /// Number of small puts between two fences up to which they are copied directly.
 const FEW: u32 = 16;
 
+/// Flushes and ends of locks that make no progress before one that does.
+const SKIPS: u32 = 15;
+
 /// The state of one window, under the process lock.
 #[derive(Debug)]
 pub(crate) struct Epoch {
@@ -43,6 +46,8 @@ pub(crate) struct Epoch {
     pub small: u32,
     /// Receives of replies, with rank and bytes expected.
     pub replies: Vec<(Handle, u32, u64)>,
+    /// Flushes without progress until one has to make some.
+    skips: u32,
     /// Memory of the last fence, kept for the next one.
     pub counts: Vec<u64>,
     size: usize,
@@ -98,7 +103,9 @@ impl Locks {
 
     /// The lock of a rank of a window of `size` processes is held in this way from now on; how it was.
     pub fn set(&mut self, rank: u32, held: Held, size: u32) -> Held {
-        self.held.resize(size as usize, Held::No);
+        if self.held.len() != size as usize {
+            self.held.resize(size as usize, Held::No);
+        }
         let before = std::mem::replace(&mut self.held[rank as usize], held);
         self.number = self.number + u32::from(held != Held::No) - u32::from(before != Held::No);
         before
@@ -142,6 +149,7 @@ impl Epoch {
             exposure: None,
             small: 0,
             replies: Vec::new(),
+            skips: SKIPS,
             counts: vec![0; size],
             size,
         }
@@ -153,6 +161,25 @@ impl Epoch {
         self.open
             || self.locks.has(rank)
             || self.access.as_ref().is_some_and(|ranks| ranks.binary_search(&rank).is_ok())
+    }
+
+    /// Whether a flush may go without progress: most may.
+    #[inline(always)]
+    pub fn may_skip_progress(&mut self) -> bool {
+        match self.skips.checked_sub(1) {
+            Some(left) => self.skips = left,
+            None => {
+                self.skips = SKIPS;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether nothing prevents an epoch of `MPI_Win_lock` but the lock itself.
+    #[inline(always)]
+    pub fn may_lock(&self) -> bool {
+        self.started == 0 && !self.locks.all && self.access.is_none()
     }
 
     /// Whether operations on the memory of any rank may be started.

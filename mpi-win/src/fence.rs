@@ -3,7 +3,8 @@
 //! Each process sends its batches; then all processes sum up how many batches each of them must expect, which is
 //! defined only when all have reached the fence. Each process waits until its service (`serve`) has applied the
 //! operations in those batches. If there were any, a barrier follows, so that no process accesses memory that an
-//! operation of this epoch still changes.
+//! operation of this epoch still changes. Where all processes have mapped the memory there are no batches, and a
+//! barrier is sufficient.
 //! Invariant: a process that finds an error continues to the end of the fence, so that the others do not hang.
 
 use mpi_comm::Outcome;
@@ -29,6 +30,9 @@ impl OneSided {
         assertions::check("a fence", assert, ASSERTIONS, names)?;
         win.check_operable()?;
         win.check_no_epoch(&self.engine.lock(), "MPI_Win_fence")?;
+        if win.is_mapped() {
+            return self.fence_mapped(win, assert);
+        }
         let mut outcome = Outcome::default();
         let (ops, mut counts, started, short) = self.send_all(win, &mut outcome);
         self.send_empty(win, &short, &mut outcome);
@@ -57,6 +61,22 @@ impl OneSided {
             outcome.record(Err(not_the_first(started)));
         }
         outcome.end()
+    }
+
+    /// A fence of a window whose memory all processes have mapped: each has performed its operations itself.
+    fn fence_mapped(&self, win: &Win, assert: i32) -> Result<()> {
+        // The barrier orders the operations of all before it and those of all after it.
+        let met = self.coll.synchronize(&win.comm);
+        let guard = &mut self.engine.lock();
+        win.instruments().fences.incr();
+        let epoch = win.epoch.get_mut(guard);
+        let started = std::mem::take(&mut epoch.started);
+        epoch.open = assert & MPI_MODE_NOSUCCEED == 0 && !win.is_given_out();
+        met?;
+        match started > 0 && assert & MPI_MODE_NOPRECEDE != 0 {
+            true => Err(not_the_first(started)),
+            false => Ok(()),
+        }
     }
 
     /// Sends the batches of the epoch. Returns the number of batches for each rank since the last fence, the number of

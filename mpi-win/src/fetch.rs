@@ -59,6 +59,7 @@ impl OneSided {
         if let Some(memory) = win.reach(place.rank) {
             let fetch = || fetch_there(memory, combine.as_ref(), &place, &data, result);
             self.engine.copy_unlocked(guard, place.bytes(), fetch);
+            self.stored(guard);
             return Ok(());
         }
         let (mut done, bytes) = (0, place.bytes());
@@ -117,6 +118,7 @@ impl OneSided {
             let _held = memory.lock();
             let before = swap(&mut place.in_memory_mut(memory), both);
             result.unpack(0, &before[..size]);
+            self.stored(guard);
             return Ok(());
         }
         self.await_reply(guard, win, place.rank, size as u64, result)?;

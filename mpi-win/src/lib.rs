@@ -7,6 +7,7 @@
 //! - `exposure`: the arguments of a new window. `target`, `place`: the memory that an operation names. `elements`,
 //!   `basic`: their types. `blocks`: memory of derived types in records. `combine`: the effect of an accumulation on
 //!   elements. `accumulate`: accumulations in steps, each under the memory's lock.
+//! - `short`: short ways of the most frequent calls. `single`: the effect of an accumulation on one element.
 //! - `wire`, `epoch`, `sending`, `replies`, `serve`: operations that are sent as messages, which their target's service
 //!   applies as they arrive.
 //! - `obtain`: allocating a window's memory. `memory`: the only code that accesses it. `attach`, `attached`: memory that
@@ -59,15 +60,19 @@ mod sending;
 mod serve;
 mod settings;
 mod shared_parts;
+mod short;
+mod single;
 mod swap;
 mod target;
 mod window;
 mod wire;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 use mpi_coll::Collectives;
 use mpi_comm::InternalMeters;
+use mpi_core::Guard;
 use mpi_p2p::Engine;
 
 pub use borrowed::EpochAccess;
@@ -78,6 +83,7 @@ pub use owned_access::OwnedAccess;
 pub use owned_attach::Address;
 pub use settings::WinSettings;
 pub use shared_parts::{AtomicElement, ReadParts, SharedAtomics, SharedParts};
+pub use short::SHORT_BYTES;
 pub use target::Target;
 pub use window::{Win, WinAttributes};
 
@@ -90,16 +96,54 @@ pub struct OneSided {
     settings: &'static WinSettings,
     /// Messages of windows are not the program's: all windows share a block that tools do not see.
     internal_meters: InternalMeters,
+    /// Whether stores of operations may still be in the processor's buffer, which later loads overtake. Changed under
+    /// the process lock.
+    stored: Arc<AtomicBool>,
 }
 
 impl OneSided {
     /// The one-sided calls over an engine and its collectives.
     pub fn new(engine: Arc<Engine>, coll: Collectives) -> OneSided {
-        OneSided { internal_meters: InternalMeters::default(), engine, coll, settings: WinSettings::new() }
+        OneSided {
+            internal_meters: InternalMeters::default(),
+            engine,
+            coll,
+            settings: WinSettings::new(),
+            stored: Arc::default(),
+        }
     }
 
     /// Control variables of one-sided communication.
     pub fn settings(&self) -> &'static WinSettings {
         self.settings
+    }
+
+    /// An operation has stored to memory that other processes have mapped.
+    ///
+    /// Processors keep stores in order, and complete them soon, so that a flush needs no fence: who finds a later store
+    /// finds these. A load of a later operation must not overtake them, because they are complete: it calls
+    /// [`OneSided::order_stores`] first. Loads of the program see other processes' operations eventually; those that
+    /// have to be ordered follow a call of `MPI_Win_sync` (MPI-5.0, 12.4).
+    #[inline(always)]
+    fn stored(&self, _guard: &Guard<'_>) {
+        // Relaxed: under the process lock.
+        self.stored.store(true, Ordering::Relaxed);
+    }
+
+    /// Orders the stores of operations before the loads that follow.
+    #[inline(always)]
+    fn order_stores(&self, guard: &Guard<'_>) {
+        // Relaxed: as above. A thread that takes the lock after another one stored finds that thread's stores complete,
+        // or orders them by its own fence, which all processors make cumulative.
+        if self.stored.load(Ordering::Relaxed) {
+            self.order_stores_now(guard);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn order_stores_now(&self, _guard: &Guard<'_>) {
+        fence(Ordering::SeqCst);
+        self.stored.store(false, Ordering::Relaxed);
     }
 }

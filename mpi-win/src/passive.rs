@@ -5,7 +5,6 @@
 //! Invariant: a call that fails has changed no lock.
 //! Not here: the operations (`access`), the messages of a flush (`sending`).
 
-use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use mpi_core::Guard;
@@ -227,7 +226,7 @@ impl OneSided {
     /// one memory, so a fence of the processor does it. Makes progress, so that a process may wait in calls of this for a
     /// change of its memory by others. Errors: those of the progress.
     pub fn sync(&self, guard: &mut Guard<'_>) -> Result<()> {
-        fence(Ordering::SeqCst);
+        self.order_stores_now(guard);
         self.engine.progress(guard)
     }
 

@@ -83,8 +83,8 @@ impl OneSided {
     /// operations.
     #[inline]
     pub(crate) fn flush_ranks(&self, mut guard: Guard<'_>, win: &Win, ranks: Range<u32>) -> Result<()> {
-        // Stores to mapped memory may still be in the processor, and loads overtake them.
-        fence(Ordering::SeqCst);
+        // See `OneSided::stored`.
+        fence(Ordering::Release);
         if win.epoch.get(&guard).has_any_of(ranks.clone()) || win.service.has_parts(ranks.clone()) {
             return self.send_and_wait(guard, win, ranks);
         }

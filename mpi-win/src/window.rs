@@ -17,7 +17,7 @@ use mpi_fabric::{RankLock, RankLocks, RegionKey, Registration};
 use crate::epoch::Epoch;
 use crate::hints::Hints;
 use crate::instruments::WinInstruments;
-use crate::memory::Memory;
+use crate::memory::{Memory, Near};
 use crate::program_data::Owned;
 use crate::serve::WinService;
 
@@ -32,6 +32,8 @@ pub struct Win {
     pub(crate) service: Arc<WinService>,
     /// The other processes' memory, by rank, where all have mapped all of it; else empty.
     peers: Box<[Option<Memory>]>,
+    /// The memory of all processes, by rank, if `peers` has that of all others; else empty.
+    near: Box<[Near]>,
     pub(crate) epoch: Guarded<Epoch>,
     /// The locks of all processes' memory; `None` if not all processes can map them.
     locks: Option<RankLocks>,
@@ -83,7 +85,12 @@ impl Win {
         hints: Hints,
         instruments: &'static WinInstruments,
     ) -> Win {
+        let near = |(exposed, peer): (&Exposed, &Option<Memory>)| {
+            Near::new(peer.as_ref().unwrap_or(&memory), exposed.size, exposed.unit)
+        };
+        let near = exposed.iter().zip(&peers).map(near).collect();
         Win {
+            near,
             comm,
             _registration: registration,
             memory,
@@ -209,6 +216,20 @@ impl Win {
         usize::try_from(rank).ok().and_then(|rank| self.exposed.get(rank)).copied()
     }
 
+    /// The memory of a rank, where every process has mapped that of all; `None` also when there is no such rank.
+    #[inline(always)]
+    pub(crate) fn near(&self, rank: i32) -> Option<&Near> {
+        // A negative rank is a large number here.
+        self.near.get(rank as u32 as usize)
+    }
+
+    /// Whether every process has mapped the memory of all others, so that no operation goes as a message: the same in all
+    /// of them.
+    #[inline]
+    pub(crate) fn is_mapped(&self) -> bool {
+        !self.near.is_empty()
+    }
+
     /// The memory of a rank, where this process has mapped it.
     #[inline]
     pub(crate) fn reach(&self, rank: u32) -> Option<&Memory> {
@@ -247,6 +268,12 @@ impl Win {
                 Err(Error::new(MPI_ERR_RMA_SYNC, rule))
             }
         }
+    }
+
+    /// As [`Win::lock_of`]; `None` also where there is no such rank.
+    #[inline(always)]
+    pub(crate) fn lock_at(&self, rank: u32) -> Option<RankLock<'_>> {
+        self.locks.as_ref().filter(|_| rank < self.size()).map(|locks| locks.of_rank(rank))
     }
 
     /// A rank of the window, or `None` for `MPI_PROC_NULL`. Errors: `MPI_ERR_RANK`.

@@ -40,7 +40,8 @@ pub struct Communicator<'c, M: ThreadUse = Single> {
     pub(crate) comm: Arc<Comm>,
     /// What errors call it.
     name: &'static str,
-    pub(crate) is_predefined: bool,
+    /// Whether the value frees the communicator when it is dropped: it is not predefined, and was not freed.
+    pub(crate) frees: bool,
     parent: PhantomData<(&'c (), M)>,
 }
 
@@ -73,7 +74,7 @@ impl Drop for EndOnPanic {
 impl<M: ThreadUse> Communicator<'static, M> {
     /// One that exists while MPI is initialized. Its owner lends it no longer.
     pub(crate) fn predefined(process: &'static Process, comm: Arc<Comm>, name: &'static str) -> Self {
-        Communicator { process, comm, name, is_predefined: true, parent: PhantomData }
+        Communicator { process, comm, name, frees: false, parent: PhantomData }
     }
 }
 
@@ -216,13 +217,13 @@ impl<'c, M: ThreadUse> Communicator<'c, M> {
     ) -> Result<Communicator<'c, M>> {
         let comm = process.comm(&process.engine.lock(), handle).cloned();
         let comm = comm.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new communicator does not exist"))?;
-        Ok(Communicator { process, comm, name, is_predefined: false, parent: PhantomData })
+        Ok(Communicator { process, comm, name, frees: true, parent: PhantomData })
     }
 }
 
 impl<M: ThreadUse> Drop for Communicator<'_, M> {
     fn drop(&mut self) {
-        if !self.is_predefined {
+        if self.frees {
             // The handle is its own, and is live until here.
             let _ = self.process.comm_free(self.handle());
         }

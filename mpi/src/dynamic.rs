@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG};
 use mpi_core::functions;
-use mpi_env::{Process, SpawnProgram};
+use mpi_env::{PortToUse, Process, SpawnProgram};
 
 use crate::call::{Call, CallName};
 use crate::{Communicator, Error, Hints, Intercomm, Result, Single, ThreadUse, World};
@@ -95,8 +95,8 @@ impl<M: ThreadUse> Communicator<'_, M> {
         self.call(ACCEPT, |call| {
             self.check_root(root)?;
             drop(call.enter(root as i32, 0, 0));
-            let name = || port.map(|port| port.name.clone()).ok_or_else(no_port);
-            let made = call.process.comm_accept(self.handle(), root, name)?;
+            let place = || port.map(|port| without_limit(&port.name)).ok_or_else(no_port);
+            let made = call.process.comm_accept(self.handle(), root, place)?;
             Ok(Intercomm { both: self.made(made, "intercommunicator")? })
         })
     }
@@ -110,7 +110,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
         self.call(CONNECT_TO, |call| {
             self.check_root(root)?;
             drop(call.enter(root as i32, 0, 0));
-            let made = call.process.comm_connect(self.handle(), root, || Ok(port_name.to_owned()))?;
+            let made = call.process.comm_connect(self.handle(), root, || Ok(without_limit(port_name)))?;
             Ok(Intercomm { both: self.made(made, "intercommunicator")? })
         })
     }
@@ -155,8 +155,7 @@ impl<M: ThreadUse> Intercomm<'_, M> {
             drop(call.enter(-1, 0, 0));
             process.comm_disconnect(handle)
         })?;
-        // Its handle is freed.
-        self.both.is_predefined = true;
+        self.both.frees = false;
         Ok(())
     }
 }
@@ -197,11 +196,16 @@ impl<M: ThreadUse> Drop for Port<'_, M> {
     fn drop(&mut self) {
         for service in &self.services {
             // Published by this value alone.
-            let _ = self.process.published.unpublish(service.as_bytes());
+            let _ = self.process.published.unpublish(service.as_bytes(), self.name.as_bytes());
         }
         // Open until here.
         let _ = self.process.close_port(&self.name);
     }
+}
+
+/// A port to use without a time limit.
+fn without_limit(name: &str) -> PortToUse {
+    PortToUse { name: name.to_owned(), deadline: None }
 }
 
 fn no_port() -> Error {

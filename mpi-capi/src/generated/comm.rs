@@ -376,7 +376,7 @@ pub unsafe extern "C" fn PMPI_Comm_split_type(
 ) -> c_int {
     entry::running(functions::MPI_COMM_SPLIT_TYPE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.intracomm("comm", comm)?;
+        let comm = cx.comm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
 
         let record = cx.enter(functions::MPI_COMM_SPLIT_TYPE, -1, 0, 0);

@@ -21,27 +21,42 @@ pub unsafe extern "C" fn PMPI_Accumulate(
     op: usize,
     win: usize,
 ) -> c_int {
-    entry::running(functions::MPI_ACCUMULATE, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
-        let origin_count = check::count("origin_count", origin_count as i64)?;
-        let origin_datatype = cx.datatype("origin_datatype", origin_datatype)?;
-        let target_count = check::count("target_count", target_count as i64)?;
-        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+    if imp::win_access::accumulate_quickly(
+        origin_addr,
+        origin_count,
+        origin_datatype,
+        target_rank,
+        target_disp,
+        target_count,
+        target_datatype,
+        op,
+        win,
+    ) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_ACCUMULATE, Some(Object::win(win)), |cx| {
+            let mut cx = cx;
+            let win = cx.window("win", win)?;
+            let origin_count = check::count("origin_count", origin_count as i64)?;
+            let origin_datatype = cx.datatype("origin_datatype", origin_datatype)?;
+            let target_count = check::count("target_count", target_count as i64)?;
+            let target_datatype = cx.datatype("target_datatype", target_datatype)?;
 
-        cx.record(functions::MPI_ACCUMULATE, target_rank as i32, 0, origin_count);
-        imp::win_access::accumulate(
-            cx,
-            origin_addr,
-            origin_count,
-            origin_datatype,
-            target_rank,
-            target_disp,
-            target_count,
-            target_datatype,
-            op,
-            win,
-        )
+            cx.record(functions::MPI_ACCUMULATE, target_rank as i32, 0, origin_count);
+            imp::win_access::accumulate(
+                cx,
+                origin_addr,
+                origin_count,
+                origin_datatype,
+                target_rank,
+                target_disp,
+                target_count,
+                target_datatype,
+                op,
+                win,
+            )
+        })
     })
 }
 
@@ -93,22 +108,35 @@ pub unsafe extern "C" fn PMPI_Compare_and_swap(
     target_disp: isize,
     win: usize,
 ) -> c_int {
-    entry::running(functions::MPI_COMPARE_AND_SWAP, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+    if imp::win_access::compare_and_swap_quickly(
+        origin_addr,
+        compare_addr,
+        result_addr,
+        datatype,
+        target_rank,
+        target_disp,
+        win,
+    ) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_COMPARE_AND_SWAP, Some(Object::win(win)), |cx| {
+            let mut cx = cx;
+            let win = cx.window("win", win)?;
+            let datatype = cx.datatype("datatype", datatype)?;
 
-        cx.record(functions::MPI_COMPARE_AND_SWAP, target_rank as i32, 0, 0);
-        imp::win_access::compare_and_swap(
-            cx,
-            origin_addr,
-            compare_addr,
-            result_addr,
-            datatype,
-            target_rank,
-            target_disp,
-            win,
-        )
+            cx.record(functions::MPI_COMPARE_AND_SWAP, target_rank as i32, 0, 0);
+            imp::win_access::compare_and_swap(
+                cx,
+                origin_addr,
+                compare_addr,
+                result_addr,
+                datatype,
+                target_rank,
+                target_disp,
+                win,
+            )
+        })
     })
 }
 
@@ -123,13 +151,18 @@ pub unsafe extern "C" fn PMPI_Fetch_and_op(
     op: usize,
     win: usize,
 ) -> c_int {
-    entry::running(functions::MPI_FETCH_AND_OP, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+    if imp::win_access::fetch_and_op_quickly(origin_addr, result_addr, datatype, target_rank, target_disp, op, win) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_FETCH_AND_OP, Some(Object::win(win)), |cx| {
+            let mut cx = cx;
+            let win = cx.window("win", win)?;
+            let datatype = cx.datatype("datatype", datatype)?;
 
-        cx.record(functions::MPI_FETCH_AND_OP, target_rank as i32, 0, 0);
-        imp::win_access::fetch_and_op(cx, origin_addr, result_addr, datatype, target_rank, target_disp, op, win)
+            cx.record(functions::MPI_FETCH_AND_OP, target_rank as i32, 0, 0);
+            imp::win_access::fetch_and_op(cx, origin_addr, result_addr, datatype, target_rank, target_disp, op, win)
+        })
     })
 }
 
@@ -145,17 +178,31 @@ pub unsafe extern "C" fn PMPI_Get(
     target_datatype: usize,
     win: usize,
 ) -> c_int {
-    entry::running(functions::MPI_GET, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
-        let origin_count = check::count("origin_count", origin_count as i64)?;
-        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
-        let target_count = check::count("target_count", target_count as i64)?;
-        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
-        let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
+    if imp::win_access::get_quickly(
+        origin_addr,
+        origin_count,
+        origin_datatype,
+        target_rank,
+        target_disp,
+        target_count,
+        target_datatype,
+        win,
+    ) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_GET, Some(Object::win(win)), |cx| {
+            let mut cx = cx;
+            let win = cx.window("win", win)?;
+            let origin_count = check::count("origin_count", origin_count as i64)?;
+            let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
+            let target_count = check::count("target_count", target_count as i64)?;
+            let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+            let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_GET, target_rank as i32, 0, origin_count);
-        imp::win_access::get(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
+            cx.record(functions::MPI_GET, target_rank as i32, 0, origin_count);
+            imp::win_access::get(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
+        })
     })
 }
 
@@ -283,17 +330,31 @@ pub unsafe extern "C" fn PMPI_Put(
     target_datatype: usize,
     win: usize,
 ) -> c_int {
-    entry::running(functions::MPI_PUT, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
-        let origin_count = check::count("origin_count", origin_count as i64)?;
-        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
-        let target_count = check::count("target_count", target_count as i64)?;
-        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
-        let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
+    if imp::win_access::put_quickly(
+        origin_addr,
+        origin_count,
+        origin_datatype,
+        target_rank,
+        target_disp,
+        target_count,
+        target_datatype,
+        win,
+    ) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_PUT, Some(Object::win(win)), |cx| {
+            let mut cx = cx;
+            let win = cx.window("win", win)?;
+            let origin_count = check::count("origin_count", origin_count as i64)?;
+            let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
+            let target_count = check::count("target_count", target_count as i64)?;
+            let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+            let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.record(functions::MPI_PUT, target_rank as i32, 0, origin_count);
-        imp::win_access::put(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
+            cx.record(functions::MPI_PUT, target_rank as i32, 0, origin_count);
+            imp::win_access::put(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
+        })
     })
 }
 
@@ -801,12 +862,17 @@ pub unsafe extern "C" fn PMPI_Win_fence(assert: c_int, win: usize) -> c_int {
 /// `MPI_Win_flush`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_flush(rank: c_int, win: usize) -> c_int {
-    entry::running(functions::MPI_WIN_FLUSH, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
+    if imp::win_epoch::win_flush_quickly(rank, win) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_WIN_FLUSH, Some(Object::win(win)), |cx| {
+            let mut cx = cx;
+            let win = cx.window("win", win)?;
 
-        let record = cx.enter(functions::MPI_WIN_FLUSH, rank as i32, 0, 0);
-        record.end(imp::win_epoch::win_flush(cx, rank, win))
+            let record = cx.enter(functions::MPI_WIN_FLUSH, rank as i32, 0, 0);
+            record.end(imp::win_epoch::win_flush(cx, rank, win))
+        })
     })
 }
 
@@ -825,12 +891,17 @@ pub unsafe extern "C" fn PMPI_Win_flush_all(win: usize) -> c_int {
 /// `MPI_Win_flush_local`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_flush_local(rank: c_int, win: usize) -> c_int {
-    entry::running(functions::MPI_WIN_FLUSH_LOCAL, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
+    if imp::win_epoch::win_flush_local_quickly(rank, win) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_WIN_FLUSH_LOCAL, Some(Object::win(win)), |cx| {
+            let mut cx = cx;
+            let win = cx.window("win", win)?;
 
-        let record = cx.enter(functions::MPI_WIN_FLUSH_LOCAL, rank as i32, 0, 0);
-        record.end(imp::win_epoch::win_flush(cx, rank, win))
+            let record = cx.enter(functions::MPI_WIN_FLUSH_LOCAL, rank as i32, 0, 0);
+            record.end(imp::win_epoch::win_flush_local(cx, rank, win))
+        })
     })
 }
 
@@ -886,12 +957,17 @@ pub unsafe extern "C" fn PMPI_Win_get_info(win: usize, info_used: *mut usize) ->
 /// `MPI_Win_lock`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: usize) -> c_int {
-    entry::running(functions::MPI_WIN_LOCK, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
+    if imp::win_epoch::win_lock_quickly(lock_type, rank, assert, win) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_WIN_LOCK, Some(Object::win(win)), |cx| {
+            let mut cx = cx;
+            let win = cx.window("win", win)?;
 
-        let record = cx.enter(functions::MPI_WIN_LOCK, rank as i32, 0, 0);
-        record.end(imp::win_epoch::win_lock(cx, lock_type, rank, assert, win))
+            let record = cx.enter(functions::MPI_WIN_LOCK, rank as i32, 0, 0);
+            record.end(imp::win_epoch::win_lock(cx, lock_type, rank, assert, win))
+        })
     })
 }
 
@@ -1010,12 +1086,17 @@ pub unsafe extern "C" fn PMPI_Win_test(win: usize, flag: *mut c_int) -> c_int {
 /// `MPI_Win_unlock`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_unlock(rank: c_int, win: usize) -> c_int {
-    entry::running(functions::MPI_WIN_UNLOCK, Some(Object::win(win)), |cx| {
-        let mut cx = cx;
-        let win = cx.window("win", win)?;
+    if imp::win_epoch::win_unlock_quickly(rank, win) {
+        return mpi_core::abi::MPI_SUCCESS;
+    }
+    entry::otherwise(move || {
+        entry::running(functions::MPI_WIN_UNLOCK, Some(Object::win(win)), |cx| {
+            let mut cx = cx;
+            let win = cx.window("win", win)?;
 
-        let record = cx.enter(functions::MPI_WIN_UNLOCK, rank as i32, 0, 0);
-        record.end(imp::win_epoch::win_unlock(cx, rank, win))
+            let record = cx.enter(functions::MPI_WIN_UNLOCK, rank as i32, 0, 0);
+            record.end(imp::win_epoch::win_unlock(cx, rank, win))
+        })
     })
 }
 

@@ -130,6 +130,8 @@ pub fn comm_split_type(cx: CallContext, comm: CommView, kind: i32, key: i32, inf
         abi::MPI_COMM_TYPE_RESOURCE_GUIDED => match (named("mpi_hw_resource_type"), named("mpi_pset_name")) {
             (Some(resource), _) => instance(resource),
             (None, Some(pset)) if pset == "mpi://WORLD" => 0,
+            // No process of the other group is in it.
+            (None, Some(pset)) if pset == "mpi://SELF" && comm.inter => abi::MPI_UNDEFINED,
             (None, Some(pset)) if pset == "mpi://SELF" => comm.rank as i32,
             _ => abi::MPI_UNDEFINED,
         },

@@ -5,9 +5,11 @@
 //! Not here: starting processes, published names.
 
 use core::ffi::{CStr, c_char};
+use std::time::{Duration, Instant};
 
 use mpi_core::abi;
-use mpi_errors::Result;
+use mpi_env::PortToUse;
+use mpi_errors::{Error, Result};
 
 use super::comm_create::hints;
 use crate::call_context::{CallContext, CommView};
@@ -73,8 +75,21 @@ pub fn comm_join(cx: CallContext, fd: i32, new: Out<usize>) -> Outcome {
 }
 
 /// The port's name and the info object at the root.
-fn named(name: *const c_char, info: usize) -> Result<String> {
+fn named(name: *const c_char, info: usize) -> Result<PortToUse> {
     let name = check::text("port_name", name)?;
-    hints(info)?;
-    Ok(name.to_string_lossy().into_owned())
+    let hints = hints(info)?;
+    let limit = hints.as_ref().and_then(|hints| hints.get(TIME_LIMIT)).map(seconds).transpose()?;
+    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    Ok(PortToUse { name: name.to_string_lossy().into_owned(), deadline })
+}
+
+/// The info key of the time limit of `MPI_Comm_accept` and `MPI_Comm_connect`, in seconds.
+const TIME_LIMIT: &str = "timeout";
+
+/// A time in seconds, which may have decimals. Errors: `MPI_ERR_INFO_VALUE`.
+fn seconds(text: &str) -> Result<Duration> {
+    let value = text.trim().parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    value.ok_or_else(|| {
+        Error::new(abi::MPI_ERR_INFO_VALUE, "a time limit is a number of seconds").arg(TIME_LIMIT, &text)
+    })
 }

@@ -5,6 +5,7 @@
 use core::ffi::c_char;
 
 use mpi_core::abi;
+use mpi_env::Object;
 
 use crate::attributes;
 use crate::call_context::{CallContext, CommView, LocklessContext};
@@ -59,9 +60,10 @@ pub fn finalized(flag: Out<i32>) -> Outcome {
     Ok(())
 }
 
-/// `MPI_Abort`: the job ends with this code, whatever the communicator.
-pub fn abort(cx: CallContext, _comm: CommView, code: i32) -> Outcome {
+/// `MPI_Abort`: the processes of the communicator end with this code.
+pub fn abort(cx: CallContext, comm: CommView, code: i32) -> Outcome {
     let process = cx.process;
+    let members = process.members_of(&cx.guard, Object::comm(comm.handle.0)).unwrap_or_default();
     drop(cx);
-    process.abort(code)
+    process.abort_of(&members, code)
 }

@@ -9,8 +9,8 @@ use crate::call_context::CallContext;
 use crate::check::{self, Out};
 use crate::errors::Outcome;
 
-/// `MPI_Alloc_mem`: stores the address at `base`. The only hint with an effect is the alignment, because all memory is
-/// equally fast for messages on one host.
+/// `MPI_Alloc_mem`: stores the address at `base`. The only hint with an effect is the alignment; long blocks are shared
+/// memory without a hint.
 pub fn alloc_mem(cx: CallContext, size: isize, info: usize, base: *mut c_void) -> Outcome {
     let (bytes, base) = (check::size("size", size as i64)?, check::out::<usize>("baseptr", base.cast())?);
     let alignment = match info {
@@ -18,9 +18,7 @@ pub fn alloc_mem(cx: CallContext, size: isize, info: usize, base: *mut c_void) -
         _ => info::with("info", info, |info| info.get("mpi_minimum_memory_alignment")?.parse().ok())?.unwrap_or(0),
     };
     let CallContext { process, mut guard, .. } = cx;
-    let address = process.blocks.get_mut(&mut guard).allocate(bytes, alignment)?;
-    process.update_memory(&guard);
-    process.metrics.counts.alloc_mem_calls.incr();
+    let address = process.allocate_block(&mut guard, bytes, alignment)?;
     base.set(address);
     Ok(())
 }
@@ -28,8 +26,7 @@ pub fn alloc_mem(cx: CallContext, size: isize, info: usize, base: *mut c_void) -
 /// `MPI_Free_mem`
 pub fn free_mem(cx: CallContext, base: *mut c_void) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    process.blocks.get_mut(&mut guard).free(base.addr())?;
-    process.update_memory(&guard);
+    process.free_block(&mut guard, base.addr())?;
     Ok(())
 }
 

@@ -1,4 +1,7 @@
 //! Published names (MPI-5.0, 11.9.4).
+//!
+//! Invariant: no call waits for other processes, or reads their state, with the process lock held.
+//! Not here: how a name is published and found (`mpi_dynamic::names`).
 
 use core::ffi::{CStr, c_char};
 
@@ -21,13 +24,13 @@ pub fn publish_name(cx: CallContext, service: &CStr, info: usize, port: &CStr) -
     Ok(())
 }
 
-/// `MPI_Unpublish_name`. The name of the port has no effect: the record of the service holds it.
-pub fn unpublish_name(cx: CallContext, service: &CStr, info: usize, _port: &CStr) -> Outcome {
+/// `MPI_Unpublish_name`. The port is the one that the service was published with.
+pub fn unpublish_name(cx: CallContext, service: &CStr, info: usize, port: &CStr) -> Outcome {
     hints(info)?;
     let process = cx.process;
     // Another thread may be publishing, so the lock is released first.
     drop(cx);
-    process.published.unpublish(service.to_bytes())?;
+    process.published.unpublish(service.to_bytes(), port.to_bytes())?;
     Ok(())
 }
 

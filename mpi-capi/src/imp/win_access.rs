@@ -1,11 +1,12 @@
 //! Put, get, accumulate, and fetching accumulates, also with requests (MPI-5.0, 12.3).
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
+use std::sync::Arc;
 
-use mpi_core::{Guard, abi};
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_core::{Guard, Handle, abi, functions};
+use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined_unwatched};
 use mpi_env::Process;
-use mpi_win::Target;
+use mpi_win::{SHORT_BYTES, Target, Win};
 
 use crate::call_context::{CallContext, TypeRef, WinRef};
 use crate::check::{self, Out};
@@ -14,6 +15,181 @@ use crate::fortran_section;
 
 fn target(rank: i32, displacement: isize, count: u64, datatype: &TypeRef) -> Target<'_> {
     Target { rank, displacement: displacement as i64, count, datatype, handle: datatype.word() }
+}
+
+/// A window without a reference count, for short ways.
+///
+/// # Safety
+/// The caller holds the process lock, by this guard, and frees no window, while it uses the result.
+#[inline(always)]
+pub(super) unsafe fn held_window<'w>(process: &Process, guard: &Guard<'_>, word: usize) -> Option<&'w Win> {
+    let win: *const Win = Arc::as_ptr(process.win(guard, Handle(word))?);
+    // SAFETY: the table has a reference, and only the holder of the lock removes it.
+    Some(unsafe { &*win })
+}
+
+/// The process and bytes of a put or get that may go the short way: contiguous elements of one predefined type on both
+/// sides.
+#[inline(always)] // two callers: short ways
+fn few_bytes(
+    (address, count, datatype): (*const c_void, c_int, usize),
+    (target_count, target_datatype): (c_int, usize),
+) -> Option<(&'static Process, usize)> {
+    let process = mpi_env::running_quickly()?;
+    let bytes = predefined_unwatched(datatype)?.short_bytes_of(i64::from(count) as u64, SHORT_BYTES)?;
+    let differ = datatype != target_datatype || count != target_count || count < 0;
+    if differ || check::is_no_memory(address) || mpi_t::any_callback_registered() {
+        return None;
+    }
+    Some((process, bytes))
+}
+
+/// The process and type of an accumulation of one element that may go the short way.
+#[inline(always)] // three callers: short ways
+fn one_element(addresses: &[*const c_void], datatype: usize) -> Option<(&'static Process, &'static Datatype)> {
+    let process = mpi_env::running_quickly()?;
+    let datatype = predefined_unwatched(datatype)?;
+    if addresses.iter().any(|address| check::is_no_memory(*address)) || mpi_t::any_callback_registered() {
+        return None;
+    }
+    Some((process, datatype))
+}
+
+/// The short way of `MPI_Put`, into memory that this process has mapped: checks all arguments, and copies. Otherwise
+/// nothing has happened, and the longer way finds the reason.
+#[allow(clippy::too_many_arguments)] // the standard's own list
+#[inline(always)] // one caller: the entry point
+pub fn put_quickly(
+    origin: *const c_void,
+    count: c_int,
+    datatype: usize,
+    rank: c_int,
+    displacement: isize,
+    target_count: c_int,
+    target_datatype: usize,
+    win: usize,
+) -> bool {
+    let put = || {
+        let (process, bytes) = few_bytes((origin, count, datatype), (target_count, target_datatype))?;
+        let mut guard = process.engine.lock();
+        // SAFETY: the guard is held, and nothing below frees a window.
+        let win = unsafe { held_window(process, &guard, win) }?;
+        let record = || process.recorder.record(functions::MPI_PUT, win.context(), rank, 0, count as u64);
+        // SAFETY: the program passed a buffer of `count` elements.
+        unsafe { process.one_sided.put_quickly(&mut guard, win, (origin.cast(), bytes), rank, displacement, record) }
+    };
+    put().is_some()
+}
+
+/// The short way of `MPI_Get`, as that of `MPI_Put`.
+#[allow(clippy::too_many_arguments)] // the standard's own list
+#[inline(always)] // one caller: the entry point
+pub fn get_quickly(
+    origin: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    rank: c_int,
+    displacement: isize,
+    target_count: c_int,
+    target_datatype: usize,
+    win: usize,
+) -> bool {
+    let get = || {
+        let (process, bytes) = few_bytes((origin, count, datatype), (target_count, target_datatype))?;
+        let mut guard = process.engine.lock();
+        // SAFETY: as in `put_quickly`.
+        let win = unsafe { held_window(process, &guard, win) }?;
+        let record = || process.recorder.record(functions::MPI_GET, win.context(), rank, 0, count as u64);
+        // SAFETY: as in `put_quickly`.
+        unsafe { process.one_sided.get_quickly(&mut guard, win, (origin.cast(), bytes), rank, displacement, record) }
+    };
+    get().is_some()
+}
+
+/// The short way of `MPI_Accumulate`, of one element, as that of `MPI_Put`.
+#[allow(clippy::too_many_arguments)] // the standard's own list
+#[inline(always)] // one caller: the entry point
+pub fn accumulate_quickly(
+    origin: *const c_void,
+    count: c_int,
+    datatype: usize,
+    rank: c_int,
+    displacement: isize,
+    target_count: c_int,
+    target_datatype: usize,
+    op: usize,
+    win: usize,
+) -> bool {
+    let accumulate = || {
+        if count != 1 || target_count != 1 || datatype != target_datatype {
+            return None;
+        }
+        let (process, datatype) = one_element(&[origin], datatype)?;
+        let mut guard = process.engine.lock();
+        // SAFETY: as in `put_quickly`.
+        let win = unsafe { held_window(process, &guard, win) }?;
+        let (data, one_sided) = (origin.cast(), &process.one_sided);
+        let record = || process.recorder.record(functions::MPI_ACCUMULATE, win.context(), rank, 0, 1);
+        // SAFETY: the program passed an element.
+        unsafe { one_sided.accumulate_quickly(&mut guard, win, data, datatype, rank, displacement, op, record) }?;
+        process.on_op_used(&guard, op, datatype.size());
+        Some(())
+    };
+    accumulate().is_some()
+}
+
+/// The short way of `MPI_Fetch_and_op`, as that of `MPI_Put`.
+#[allow(clippy::too_many_arguments)] // the standard's own list
+#[inline(always)] // one caller: the entry point
+pub fn fetch_and_op_quickly(
+    origin: *const c_void,
+    result: *mut c_void,
+    datatype: usize,
+    rank: c_int,
+    displacement: isize,
+    op: usize,
+    win: usize,
+) -> bool {
+    let fetch = || {
+        // Without data their address is ignored.
+        let used = if op == abi::MPI_NO_OP { result.cast_const() } else { origin };
+        let (process, datatype) = one_element(&[used, result], datatype)?;
+        let mut guard = process.engine.lock();
+        // SAFETY: as in `put_quickly`.
+        let win = unsafe { held_window(process, &guard, win) }?;
+        let (buffers, one_sided) = ((origin.cast(), result.cast()), &process.one_sided);
+        let record = || process.recorder.record(functions::MPI_FETCH_AND_OP, win.context(), rank, 0, 1);
+        // SAFETY: the program passed elements.
+        unsafe { one_sided.fetch_and_op_quickly(&mut guard, win, buffers, datatype, rank, displacement, op, record) }?;
+        process.on_op_used(&guard, op, if op == abi::MPI_NO_OP { 0 } else { datatype.size() });
+        Some(())
+    };
+    fetch().is_some()
+}
+
+/// The short way of `MPI_Compare_and_swap`, as that of `MPI_Put`.
+#[allow(clippy::too_many_arguments)] // the standard's own list
+#[inline(always)] // one caller: the entry point
+pub fn compare_and_swap_quickly(
+    origin: *const c_void,
+    compare: *const c_void,
+    result: *mut c_void,
+    datatype: usize,
+    rank: c_int,
+    displacement: isize,
+    win: usize,
+) -> bool {
+    let swap = || {
+        let (process, datatype) = one_element(&[origin, compare, result], datatype)?;
+        let mut guard = process.engine.lock();
+        // SAFETY: as in `put_quickly`.
+        let win = unsafe { held_window(process, &guard, win) }?;
+        let (buffers, one_sided) = ((origin.cast(), compare.cast(), result.cast()), &process.one_sided);
+        let record = || process.recorder.record(functions::MPI_COMPARE_AND_SWAP, win.context(), rank, 0, 1);
+        // SAFETY: the program passed elements.
+        unsafe { one_sided.compare_and_swap_quickly(&mut guard, win, buffers, datatype, rank, displacement, record) }
+    };
+    swap().is_some()
 }
 
 /// `MPI_Put`

@@ -2,16 +2,74 @@
 //!
 //! Invariant: no guard is held while a call waits.
 
+use core::ffi::c_int;
+
+use mpi_core::{Guard, functions};
 use mpi_env::Process;
+use mpi_win::Win;
 
 use crate::call_context::{CallContext, WinRef};
 use crate::check::Out;
 use crate::errors::Outcome;
 use crate::imp::group::group;
+use crate::imp::win_access::held_window;
 
 /// The process, with the lock released, because the call may wait.
 fn unlocked(cx: CallContext) -> &'static Process {
     cx.process
+}
+
+/// Runs the short way of a call on one window.
+#[inline(always)] // a few callers: short ways
+fn quickly(
+    (function, rank, win): (u16, c_int, usize),
+    call: impl FnOnce(&Process, &mut Guard<'_>, &Win) -> Option<()>,
+) -> bool {
+    let quickly = || {
+        let process = mpi_env::running_quickly()?;
+        if mpi_t::any_callback_registered() {
+            return None;
+        }
+        let mut guard = process.engine.lock();
+        // SAFETY: the guard is held, and nothing below frees a window.
+        let win = unsafe { held_window(process, &guard, win) }?;
+        call(process, &mut guard, win)?;
+        process.recorder.record(function, win.context(), rank, 0, 0);
+        Some(())
+    };
+    quickly().is_some()
+}
+
+/// The short way of `MPI_Win_lock`, of a lock that is free.
+#[inline(always)] // one caller: the entry point
+pub fn win_lock_quickly(lock_type: c_int, rank: c_int, assert: c_int, win: usize) -> bool {
+    quickly((functions::MPI_WIN_LOCK, rank, win), |process, guard, win| {
+        process.one_sided.lock_quickly(guard, win, lock_type, rank, assert)
+    })
+}
+
+/// The short way of `MPI_Win_unlock`, with nothing under way.
+#[inline(always)] // one caller: the entry point
+pub fn win_unlock_quickly(rank: c_int, win: usize) -> bool {
+    quickly((functions::MPI_WIN_UNLOCK, rank, win), |process, guard, win| {
+        process.one_sided.unlock_quickly(guard, win, rank)
+    })
+}
+
+/// The short way of `MPI_Win_flush`, with nothing under way.
+#[inline(always)] // one caller: the entry point
+pub fn win_flush_quickly(rank: c_int, win: usize) -> bool {
+    quickly((functions::MPI_WIN_FLUSH, rank, win), |process, guard, win| {
+        process.one_sided.flush_quickly(guard, win, rank)
+    })
+}
+
+/// The short way of `MPI_Win_flush_local`, as that of `MPI_Win_flush`.
+#[inline(always)] // one caller: the entry point
+pub fn win_flush_local_quickly(rank: c_int, win: usize) -> bool {
+    quickly((functions::MPI_WIN_FLUSH_LOCAL, rank, win), |process, guard, win| {
+        process.one_sided.flush_quickly(guard, win, rank)
+    })
 }
 
 /// `MPI_Win_lock`
@@ -38,10 +96,15 @@ pub fn win_unlock_all(cx: CallContext, win: WinRef) -> Outcome {
     Ok(process.one_sided.unlock_all(guard, &win.win)?)
 }
 
-/// `MPI_Win_flush`, and `MPI_Win_flush_local`, which completes no less.
+/// `MPI_Win_flush`
 pub fn win_flush(cx: CallContext, rank: i32, win: WinRef) -> Outcome {
     let CallContext { process, guard, .. } = cx;
     Ok(process.one_sided.flush(guard, &win.win, rank)?)
+}
+
+/// `MPI_Win_flush_local`, which completes no less than `MPI_Win_flush`.
+pub fn win_flush_local(cx: CallContext, rank: i32, win: WinRef) -> Outcome {
+    win_flush(cx, rank, win)
 }
 
 /// `MPI_Win_flush_all`, and `MPI_Win_flush_local_all`, which completes no less.

@@ -17,7 +17,7 @@ mpi_t::instruments! {
     /// The heap of the library.
     pub struct HeapInstruments: NoObject, verbosity: UserDetail {
         /// Bytes of heap memory that the library has allocated, by the requested sizes; includes memory from
-        /// MPI_Alloc_mem and of tools' handles, excludes memory that processes share.
+        /// MPI_Alloc_mem and of tools' handles, excludes memory that processes share (memory_alloc_mem_shared).
         pub held: Level =
             { name: "memory_heap", class: Level, type: u64, unit: "bytes", category: "memory" }
             { name: "memory_heap", class: HighWatermark, type: u64, unit: "bytes", category: "memory",

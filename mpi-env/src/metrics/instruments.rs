@@ -48,6 +48,12 @@ mpi_t::instruments! {
             { name: "memory_alloc_mem", class: Level, type: u64, unit: "bytes", category: "memory" }
             { name: "memory_alloc_mem", class: HighWatermark, type: u64, unit: "bytes", category: "memory",
               doc: "Greatest number of bytes that the program had from MPI_Alloc_mem at once." },
+        /// Bytes of memory_alloc_mem that are shared memory, from which receivers copy messages themselves
+        /// (memory_share_alloc_mem), by the requested sizes.
+        pub alloc_mem_shared: Level =
+            { name: "memory_alloc_mem_shared", class: Level, type: u64, unit: "bytes", category: "memory" }
+            { name: "memory_alloc_mem_shared", class: HighWatermark, type: u64, unit: "bytes", category: "memory",
+              doc: "Greatest number of bytes of shared memory that the program had from MPI_Alloc_mem at once." },
         /// Number of calls of MPI_Alloc_mem that succeeded.
         pub alloc_mem_calls: Counter =
             { name: "memory_alloc_mem_calls", class: Counter, type: u64, unit: "calls", category: "memory" },

@@ -15,6 +15,15 @@ use mpi_errors::{Error, Result};
 
 use crate::record::process::Process;
 
+/// A port as a call names it at its root.
+#[derive(Debug)]
+pub struct PortToUse {
+    /// Its name.
+    pub name: String,
+    /// When the call gives up, if it does.
+    pub deadline: Option<Instant>,
+}
+
 impl Process {
     /// `MPI_Open_port`: the name of a new port. Errors: `MPI_ERR_OTHER`.
     pub fn open_port(&self) -> Result<String> {
@@ -31,23 +40,39 @@ impl Process {
         Ok(())
     }
 
-    /// `MPI_Comm_accept`: an intercommunicator of `comm` and the next group that connects to the port, which `name`
-    /// returns at the root. Collective over `comm`; waits, with no guard held. Errors: `MPI_ERR_PORT`, and as
-    /// [`Process::connect_over`].
-    pub fn comm_accept(&self, comm: Handle, root: u32, name: impl FnOnce() -> Result<String>) -> Result<Handle> {
-        let accepted = || {
-            let name = name()?;
-            let port = self.ports.lock().get(&name).cloned().ok_or_else(|| not_open(&name))?;
-            port.accept(&self.engine, None)
-        };
-        self.connect_over(comm, root, accepted, None)
+    /// `MPI_Comm_accept`: an intercommunicator of `comm` and the next group that connects to the port, which `place`
+    /// returns at the root. Collective over `comm`; waits, with no guard held. Errors: `MPI_ERR_PORT`, also after the time
+    /// limit, and as [`Process::connect_over`].
+    pub fn comm_accept(&self, comm: Handle, root: u32, place: impl FnOnce() -> Result<PortToUse>) -> Result<Handle> {
+        self.connect_by(comm, root, place, |PortToUse { name, deadline }| {
+            let port = self.ports.lock().get(name).cloned().ok_or_else(|| not_open(name))?;
+            port.accept(&self.engine, *deadline)
+        })
     }
 
-    /// `MPI_Comm_connect`: an intercommunicator of `comm` and the group that accepts at the port, which `name` returns at
-    /// the root. Collective over `comm`; waits, with no guard held. Errors: `MPI_ERR_PORT`, and as
-    /// [`Process::connect_over`].
-    pub fn comm_connect(&self, comm: Handle, root: u32, name: impl FnOnce() -> Result<String>) -> Result<Handle> {
-        self.connect_over(comm, root, || dial(&self.engine, &name()?, None), None)
+    /// `MPI_Comm_connect`: an intercommunicator of `comm` and the group that accepts at the port, which `place` returns at
+    /// the root. Collective over `comm`; waits, with no guard held. Errors: `MPI_ERR_PORT`, also after the time limit, and
+    /// as [`Process::connect_over`].
+    pub fn comm_connect(&self, comm: Handle, root: u32, place: impl FnOnce() -> Result<PortToUse>) -> Result<Handle> {
+        self.connect_by(comm, root, place, |PortToUse { name, deadline }| dial(&self.engine, name, *deadline))
+    }
+
+    /// An intercommunicator of `comm` and the group at the other end of what `open` opens at the root.
+    fn connect_by(
+        &self,
+        comm: Handle,
+        root: u32,
+        place: impl FnOnce() -> Result<PortToUse>,
+        open: impl FnOnce(&PortToUse) -> Result<UnixStream>,
+    ) -> Result<Handle> {
+        let is_root = self.parent(comm)?.rank() == root;
+        let place = is_root.then(place).transpose();
+        let deadline = place.as_ref().ok().and_then(|place| place.as_ref()?.deadline);
+        let stream = || match place? {
+            Some(place) => open(&place),
+            None => unreachable!("only the root has a stream"),
+        };
+        self.connect_over(comm, root, stream, deadline)
     }
 
     /// An intercommunicator of `comm` and the group of the process at the other end of the root's stream, which `stream`

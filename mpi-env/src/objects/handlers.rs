@@ -98,6 +98,21 @@ impl Process {
         }
     }
 
+    /// Numbers of the processes of an object, as `MPI_ERRORS_ABORT` takes them (MPI-5.0, 9.3): those of the communicator
+    /// with its remote group, window or file, and this one alone of a session. `None` if the handle names no live object of
+    /// its kind.
+    pub fn members_of(&self, guard: &Guard<'_>, object: Object) -> Option<Vec<u32>> {
+        match object.kind {
+            HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| match comm.remote() {
+                Some(remote) => remote.members().to_vec(),
+                None => comm.group().world_ranks().to_vec(),
+            }),
+            HandlerKind::Win => self.win(guard, object.handle).map(|win| win.group().world_ranks().to_vec()),
+            HandlerKind::File => self.file(guard, object.handle).map(|file| file.group().world_ranks().to_vec()),
+            HandlerKind::Session => self.session(guard, object.handle).map(|_| vec![self.rank()]),
+        }
+    }
+
     /// The error handler of an object; `None` if the handle names no live object of its kind.
     pub fn handler_of(&self, guard: &Guard<'_>, object: Object) -> Option<Errhandler> {
         let place = self.place_of(guard, object)?;

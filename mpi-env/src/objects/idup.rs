@@ -24,7 +24,7 @@ impl Process {
         let PendingComm { handle, comm, make } =
             self.pending_comm(guard, CommSpec::duplicate(&parent, PENDING_CONTEXT), &name)?;
         let gives_id = self.engine.duplicate_provider(guard, parent.context()) == Some(self.engine.rank());
-        let spans_jobs = spans_jobs(&self.engine, &parent);
+        let spans_jobs = spans_jobs(&parent);
         let id = gives_id.then(|| {
             let ids = self.context_ids.get_mut(guard);
             match (spans_jobs, parent.remote()) {

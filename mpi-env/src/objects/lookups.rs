@@ -91,8 +91,9 @@ impl Process {
     /// `MPI_Comm_disconnect`: [`Process::comm_free`] once no operation of the communicator is under way here. Waits,
     /// with no guard held. Errors: as there; `MPI_ERR_COMM` also for a duplicate whose request is not complete.
     pub fn comm_disconnect(&self, handle: Handle) -> Result<()> {
-        let comm = self.parent(handle)?;
-        self.engine.wait_for_operations(self.engine.lock(), comm.context())?;
+        // Nothing keeps the communicator's processes connected when it is freed.
+        let context = self.parent(handle)?.context();
+        self.engine.wait_for_operations(self.engine.lock(), context)?;
         self.comm_free(handle)
     }
 

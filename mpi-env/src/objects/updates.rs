@@ -6,12 +6,14 @@
 use mpi_comm::Comm;
 use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use mpi_core::{Guard, Handle};
+use mpi_errors::Result;
 use mpi_p2p::CommMeters;
 use mpi_t::Bind;
 
 use crate::metrics::instruments::{DatatypeInstruments, ErrhandlerInstruments};
 use crate::metrics::objects::event_key;
 use crate::record::process::Process;
+use crate::tables::memory::{Memory, SHARED_FROM};
 
 impl Process {
     /// Binds variables and events to the handle of a new communicator.
@@ -98,9 +100,48 @@ impl Process {
         }
     }
 
-    /// Updates the metrics after memory was allocated or freed.
-    pub fn update_memory(&self, guard: &Guard<'_>) {
-        self.metrics.counts.alloc_mem.follow(self.blocks.get(guard).bytes());
+    /// `MPI_Alloc_mem`: as [`Blocks::allocate`]; a long block is shared memory if it can be. Errors: `MPI_ERR_NO_MEM`.
+    ///
+    /// [`Blocks::allocate`]: crate::tables::memory::Blocks::allocate
+    #[inline]
+    pub fn allocate_block(&self, guard: &mut Guard<'_>, bytes: u64, alignment: u64) -> Result<usize> {
+        if bytes >= SHARED_FROM
+            && let Some(address) = self.allocate_shared_block(guard, bytes, alignment)
+        {
+            return Ok(address);
+        }
+        let blocks = self.blocks.get_mut(guard);
+        let address = blocks.allocate(bytes, alignment)?;
+        self.metrics.counts.alloc_mem.follow(blocks.bytes());
+        self.metrics.counts.alloc_mem_calls.incr();
+        Ok(address)
+    }
+
+    #[inline(never)]
+    fn allocate_shared_block(&self, guard: &mut Guard<'_>, bytes: u64, alignment: u64) -> Option<usize> {
+        if !self.memory_settings.share_alloc_mem.get() || self.size() == 1 {
+            return None;
+        }
+        let owner = self.engine.process_id(guard);
+        let blocks = self.blocks.get_mut(guard);
+        let address = blocks.allocate_shared(bytes, alignment, owner)?;
+        self.metrics.counts.alloc_mem.follow(blocks.bytes());
+        self.metrics.counts.alloc_mem_shared.follow(blocks.shared_bytes());
+        self.metrics.counts.alloc_mem_calls.incr();
+        Some(address)
+    }
+
+    /// `MPI_Free_mem`: as [`Blocks::free`]. Errors: `MPI_ERR_BASE`.
+    ///
+    /// [`Blocks::free`]: crate::tables::memory::Blocks::free
+    #[inline]
+    pub fn free_block(&self, guard: &mut Guard<'_>, address: usize) -> Result<()> {
+        let blocks = self.blocks.get_mut(guard);
+        if blocks.free(address)? == Memory::Shared {
+            self.metrics.counts.alloc_mem_shared.follow(blocks.shared_bytes());
+        }
+        self.metrics.counts.alloc_mem.follow(blocks.bytes());
+        Ok(())
     }
 
     /// Counts an error that is passed to this error handler.

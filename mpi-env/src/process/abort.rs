@@ -1,7 +1,9 @@
-//! Abnormal end of the job: `MPI_Abort` and fatal errors (MPI-5.0, 9.3 and 11.4).
+//! Abnormal end of the job, or of a part of it: `MPI_Abort` and fatal errors (MPI-5.0, 9.3 and 11.4).
 //!
-//! Invariant: the process requests the end of the job before it prints or flushes anything, so this library's launcher
-//! ends the job even if the process then hangs while it writes its output. The first process that ends the job sets the
+//! This library's launcher ends a part of the job: the processes of a communicator, window or file. The whole job ends
+//! under other launchers, and where the processes are all of the job's, or some are another job's.
+//! Invariant: the process requests the end before it prints or flushes anything, so this library's launcher
+//! ends the processes even if the process then hangs while it writes its output. The first process that ends the job sets the
 //! exit code, and only its report is printed.
 #![allow(unsafe_code)] // flushes C's output and ends the process
 
@@ -22,7 +24,27 @@ const LAST_WORDS: u32 = 5;
 const LAST_CALLS: usize = 10;
 
 impl Process {
-    /// `MPI_Abort`: prints one line and ends the job with this code. Never returns; takes no lock.
+    /// `MPI_Abort` on a communicator of these processes: prints one line and ends them with this code. Never returns; takes
+    /// no lock.
+    #[cold]
+    pub fn abort_of(&self, members: &[u32], code: i32) -> ! {
+        match self.is_part(members) {
+            true => {
+                self.job.request_abort_of(members, self.rank(), code, AbortCause::Call);
+                self.leave(code)
+            }
+            false => self.abort(code),
+        }
+    }
+
+    /// Whether these processes are less than all of the job, and can be ended alone.
+    fn is_part(&self, members: &[u32]) -> bool {
+        let is_member = |rank: u32| members.contains(&rank);
+        let by_launcher = self.is_launched() && self.manager.is_none();
+        by_launcher && members.iter().all(|member| *member < self.size()) && !(0..self.size()).all(is_member)
+    }
+
+    /// `MPI_Abort` on all processes of the job. Never returns; takes no lock.
     #[cold]
     pub fn abort(&self, code: i32) -> ! {
         // This library's launcher prints the line.
@@ -40,12 +62,23 @@ impl Process {
         self.leave(code)
     }
 
-    /// Handles an error for `MPI_ERRORS_ARE_FATAL` or `MPI_ERRORS_ABORT`: prints the report and ends the job with the
-    /// error's class as its exit code. Never returns.
+    /// Handles an error for `MPI_ERRORS_ARE_FATAL`: prints the report and ends the job with the error's class as its exit
+    /// code. Never returns.
     #[cold]
     pub fn fatal(&self, error: &Error, route: Route<'_>) -> ! {
-        let code = exit_code(error);
-        if self.job.request_abort(self.rank(), code, AbortCause::Error) {
+        self.fatal_to(error, route, None)
+    }
+
+    /// As [`Process::fatal`]; for `MPI_ERRORS_ABORT` with the processes of its object, which end alone if they can.
+    #[cold]
+    pub fn fatal_to(&self, error: &Error, route: Route<'_>, members: Option<&[u32]>) -> ! {
+        let (code, rank, cause) = (exit_code(error), self.rank(), AbortCause::Error);
+        let part = members.filter(|members| self.is_part(members));
+        let first = match part {
+            Some(members) => self.job.request_abort_of(members, rank, code, cause),
+            None => self.job.request_abort(rank, code, cause),
+        };
+        if first {
             let report = FatalReport {
                 rank: Some((self.rank(), self.size())),
                 host: &self.host.host,
@@ -53,7 +86,7 @@ impl Process {
                 error,
                 handler_of: route.handler_of,
                 handled_by: route.handled_by,
-                consequence: THE_JOB_ENDS,
+                consequence: &part.map_or_else(|| THE_JOB_ENDS.to_owned(), part_ends),
                 detail: failing::detail(self.errors),
                 last_calls: &self.last_calls(),
             };
@@ -124,6 +157,14 @@ pub fn fatal_without_process(error: &Error) -> ! {
 }
 
 const THE_JOB_ENDS: &str = "The job ends.";
+
+/// The end of a part of the job.
+fn part_ends(members: &[u32]) -> String {
+    match members {
+        [rank] => format!("Rank {rank} ends, and the others continue."),
+        _ => format!("{} of the job's processes end, and the others continue.", members.len()),
+    }
+}
 
 fn exit_code(error: &Error) -> i32 {
     if error.class() == MPI_SUCCESS { MPI_ERR_UNKNOWN } else { error.class() }

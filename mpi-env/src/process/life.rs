@@ -10,7 +10,8 @@ use std::thread;
 
 use mpi_core::Guard;
 use mpi_core::abi::{
-    MPI_ERR_ARG, MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
+    MPI_ERR_ARG, MPI_ERR_OTHER, MPI_ERR_PROC_ABORTED, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED,
+    MPI_THREAD_SINGLE,
 };
 use mpi_errors::{Error, Result};
 use mpi_fabric::FabricInstruments;
@@ -144,7 +145,9 @@ impl Process {
         // A process that calls this has received all messages of the world model that were sent to it, so the
         // synchronisation overtakes none of them. Pending operations of sessions are not waited for.
         let share = (self.statistics.at_end.get() != 0).then(|| FinalizeShare::begin(&self.memory));
+        // Processes that were aborted are not waited for.
         let met = self.coll.synchronize(&self.world);
+        let met = met.or_else(|error| if error.class() == MPI_ERR_PROC_ABORTED { Ok(()) } else { Err(error) });
         let left = self.depart();
         if let Some(share) = share {
             share.record::<FabricInstruments>(&self.memory);
@@ -153,8 +156,9 @@ impl Process {
         // This library's launcher writes the statistics when all processes have ended.
         if self.rank() == 0 && !(self.is_launched() && self.manager.is_none()) {
             let state_name = |variable: &str, value| self.registry.state_name(variable, value);
-            self.statistics.write(&self.job, &state_name, "").unwrap_or_else(|sentence| self.warn(&sentence));
+            self.statistics.write(&self.job, &state_name, None).unwrap_or_else(|sentence| self.warn(&sentence));
         }
+        self.engine.leave_jobs(&self.engine.lock());
         self.advance(Life::Finalising, Life::Finalised);
         self.spawner.finalize();
         self.part_from_launcher();

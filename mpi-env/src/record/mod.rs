@@ -3,5 +3,6 @@
 //! Not here: the functions that use it (`objects`, `process`).
 
 pub(crate) mod error_settings;
+pub(crate) mod memory_settings;
 pub(crate) mod process;
 pub(crate) mod variables;

@@ -26,6 +26,7 @@ use crate::metrics::heap;
 use crate::metrics::objects::{ObjectMetrics, event_key};
 use crate::metrics::on_demand::{OnDemandMetrics, Tables};
 use crate::record::error_settings::ErrorSettings;
+use crate::record::memory_settings::MemorySettings;
 use crate::record::variables;
 use crate::tables::attributes::Attributes;
 use crate::tables::errhandler_cache::ErrhandlerCache;
@@ -67,6 +68,7 @@ pub struct Process {
     pub freed: Freed,
     pub(crate) errors: &'static ErrorSettings,
     pub(crate) statistics: &'static StatisticsSettings,
+    pub(crate) memory_settings: &'static MemorySettings,
     /// The error handler of `MPI_FILE_NULL`, and the first one of new files.
     pub(crate) file_default: Attached,
     /// Opens and deletes files.
@@ -171,8 +173,9 @@ impl Process {
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
         let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
         let (one_sided, errors) = (OneSided::new(engine.clone(), coll.clone()), ErrorSettings::new());
-        let statistics = StatisticsSettings::new();
-        let registry = variables::complete(registry, fabric, &engine, &coll, &one_sided, (errors, statistics))?;
+        let (statistics, memory_settings) = (StatisticsSettings::new(), MemorySettings::new());
+        let settings = (errors, statistics, memory_settings);
+        let registry = variables::complete(registry, fabric, &engine, &coll, &one_sided, settings)?;
 
         let predefined = |word: usize, spec: CommSpec| -> Result<Arc<Comm>> {
             let instruments = CommMeters::place(&*memory, &spec.name, spec.group.size());
@@ -214,6 +217,7 @@ impl Process {
             freed: Freed::new(),
             errors,
             statistics,
+            memory_settings,
             file_default: Attached::new(Handle(MPI_ERRORS_RETURN)),
             io: Io::new(engine.clone()),
             files: Guarded::new(&lock, Table::new(Kind::File)),

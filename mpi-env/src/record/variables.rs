@@ -14,6 +14,7 @@ use mpi_win::{OneSided, WinInstruments};
 use mpi_wireup::RESERVED;
 
 use crate::record::error_settings::ErrorSettings;
+use crate::record::memory_settings::MemorySettings;
 use crate::tables::infos;
 
 /// The descriptions of the categories.
@@ -81,7 +82,7 @@ pub(crate) fn complete(
     engine: &Engine,
     coll: &Collectives,
     one_sided: &OneSided,
-    settings: (&'static ErrorSettings, &'static StatisticsSettings),
+    settings: (&'static ErrorSettings, &'static StatisticsSettings, &'static MemorySettings),
 ) -> Result<Registry> {
     registry.reserve_environment(RESERVED);
     registry.declare::<CommInstruments>()?;
@@ -110,6 +111,7 @@ pub(crate) fn complete(
     registry.register_settings(one_sided.settings())?;
     registry.register_settings(settings.0)?;
     registry.register_settings(settings.1)?;
+    registry.register_settings(settings.2)?;
     let mut wrong = registry.startup_errors_with_source();
     if wrong.is_empty() {
         return Ok(registry);

@@ -10,7 +10,7 @@ pub(crate) struct Block {
     pub address: usize,
     /// The size that the program requested.
     pub bytes: u64,
-    /// A power of two.
+    /// A power of two; 0: the block is in the arena.
     pub alignment: usize,
 }
 

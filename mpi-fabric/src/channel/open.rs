@@ -94,6 +94,7 @@ impl Endpoint {
         let held = Held { part: whole[rank as usize].0, table: self.room().clone() };
         let channel = Channel {
             rank: rank as usize,
+            members: members.into(),
             window: Window::new(parts.len(), area, first),
             parts,
             area,

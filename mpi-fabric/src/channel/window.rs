@@ -161,7 +161,7 @@ impl Window {
                 let word = channel.finished_word(rank);
                 known.store(known.load(Relaxed).max(protocol::reported(word)), Relaxed);
                 if known.load(Relaxed) < at_least {
-                    return Err(Awaited { job: &channel.job, word: word.into(), at_least });
+                    return Err(Awaited { channel, word: word.into(), at_least });
                 }
             }
             all = all.min(known.load(Relaxed));

@@ -4,6 +4,18 @@
 
 use super::Endpoint;
 use crate::calibration::{Calibrated, CalibrationWords, calibrate};
+use crate::settings::{AUTO, CACHED};
+
+/// Whether a receiver runs on a core that shares a cache with this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Near {
+    /// It was measured.
+    Measured,
+    /// By a setting.
+    Set,
+    /// It does not, or was not measured yet.
+    No,
+}
 
 impl Endpoint {
     /// Whether the receiver is far: copies to it use streaming stores unless `fabric_copy_stores` is set. False for a
@@ -11,6 +23,16 @@ impl Endpoint {
     #[inline]
     pub fn is_far(&self, peer: u32) -> bool {
         self.outputs.get(peer as usize).is_some_and(|output| output.ring.distance().is_far())
+    }
+
+    /// Whether the receiver is near: as `fabric_copy_stores` is set, or as it was measured at least once.
+    pub fn is_near(&self, peer: u32) -> Near {
+        let Some(output) = self.outputs.get(peer as usize) else { return Near::No };
+        match (self.settings.copy_stores.get(), output.ring.distance()) {
+            (CACHED, _) => Near::Set,
+            (AUTO, distance) if distance.ns() > 0 && !distance.is_far() => Near::Measured,
+            _ => Near::No,
+        }
     }
 
     /// The calibration of this host. Measures it if no process of the job has begun to, which takes less than 2 ms.

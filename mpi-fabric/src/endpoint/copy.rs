@@ -8,6 +8,7 @@ use super::copier::Copier;
 use crate::peer_process::{Copies, ProbedProcess};
 use std::sync::Arc;
 
+use crate::arena;
 use crate::fault;
 use crate::region::{Access, RegionKey, Registration};
 use crate::shared::SharedMemory;
@@ -127,9 +128,18 @@ impl Endpoint {
     }
 
     /// A way to copy `bytes` bytes from an object that a peer has named by [`Self::shared_place`]; `None` if this process
-    /// has not mapped the object, or the bytes are not in it.
+    /// has not mapped the object, and cannot map it as a segment of the peer's arena, or the bytes are not in it.
     pub fn copier_of_shared(&self, peer: u32, key: RegionKey, bytes: u64) -> Option<Copier> {
-        shared_objects::mapping_of(key.number(), key.address(), bytes).map(|mapping| Copier::of_shared(peer, mapping))
+        let mapping = match arena::is_segment(key.number()) {
+            true => {
+                let output = self.outputs.get(peer as usize)?;
+                let pid = || output.process.pid(self.job.block(output.local?));
+                let range = (key.address(), bytes);
+                self.arenas.mapping_of((peer, self.process(peer)), pid, key.number(), range)
+            }
+            false => shared_objects::mapping_of(key.number(), key.address(), bytes),
+        };
+        mapping.map(|mapping| Copier::of_shared(peer, mapping))
     }
 
     /// Copies from a peer's region; as [`Copier::read`]. Errors: also those of [`Self::copier`].

@@ -70,7 +70,22 @@ impl Endpoint {
     pub fn begin_bridge(&mut self, joined: JoinedBridge) -> PeerPins {
         self.doorbell.watch_peers();
         self.beyond = true;
-        self.own_bridges().begin(joined)
+        let pins = self.own_bridges().begin(joined);
+        self.record_jobs();
+        pins
+    }
+
+    /// Records in the job memory which jobs this process is connected with, for the launchers of both.
+    fn record_jobs(&self) {
+        let jobs = self.bridges.as_ref().map_or(Vec::new(), |bridges| bridges.jobs());
+        self.job.set_connected_jobs(self.local, &jobs);
+    }
+
+    /// Records that this process is connected with no other job any more: it has finalised MPI.
+    pub fn leave_jobs(&self) {
+        if self.bridges.is_some() {
+            self.job.set_connected_jobs(self.local, &[]);
+        }
     }
 
     /// Keeps the processes with these numbers connected until the result is dropped.
@@ -89,6 +104,7 @@ impl Endpoint {
     pub fn release_peers(&mut self) {
         if let Some(bridges) = &mut self.bridges {
             bridges.release();
+            self.record_jobs();
         }
     }
 
@@ -132,6 +148,9 @@ impl Endpoint {
             if seen == 0 {
                 seen = bridges.report_lost(sink);
             }
+        }
+        if !self.lost.is_empty() {
+            seen += self.poll_lost(sink)?;
         }
         if let Some(network) = &mut self.network {
             seen += network.poll(sink)?;

@@ -15,6 +15,7 @@ use crate::fault;
 use crate::instruments::JobInstruments;
 use crate::job::{Job, JobOptions};
 use crate::peer::{Connections, Output};
+use crate::peer_arenas::PeerArenas;
 use crate::recorder::Recorder;
 use crate::settings::FabricSettings;
 use crate::transport::Transport;
@@ -179,6 +180,7 @@ impl Endpoint {
             connected: Connections::new(job.block(local), job.ranks()),
             known: vec![0; job.ranks().div_ceil(64) as usize].into(),
             world_ranks,
+            lost: Vec::new(),
             beyond: network.is_some(),
             job_number: network.as_ref().map_or(job.id(), |(network, _)| network.job()),
             network: network.map(|(network, _)| network),
@@ -196,6 +198,7 @@ impl Endpoint {
             rings: OnceCell::new(),
             settings,
             room: Arc::new(Mutex::new(RoomTable::new(room_bytes))),
+            arenas: PeerArenas::default(),
             job,
             probe,
         })

@@ -57,8 +57,8 @@ impl RankLocks {
     #[inline]
     pub fn of_rank(&self, rank: u32) -> RankLock<'_> {
         assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
-        let at = rank as usize * LINE;
-        RankLock::new(self.memory.word(at), self.memory.word(at + 8))
+        let [state, claims] = self.memory.two_words(rank as usize * LINE);
+        RankLock::new(state, claims)
     }
 }
 

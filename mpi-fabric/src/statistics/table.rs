@@ -108,13 +108,15 @@ impl Table {
         (of(&|rank| self.used[rank] && !self.finalised[rank]), of(&|rank| !self.used[rank]))
     }
 
-    pub(super) fn text(&self) -> String {
+    /// `name`: of a spawned job.
+    pub(super) fn text(&self, name: Option<&str>) -> String {
+        let job = name.map_or_else(String::new, |name| format!(" of spawned job {name}"));
         let count = self.used.iter().filter(|used| **used).count();
         if count == 0 {
-            return "Ferrum MPI statistics: no rank has used MPI\n".into();
+            return format!("Ferrum MPI statistics{job}: no rank has used MPI\n");
         }
         let of = if count == 1 { "1 rank".to_owned() } else { format!("{count} ranks") };
-        let mut text = format!("Ferrum MPI statistics of {of}\n");
+        let mut text = format!("Ferrum MPI statistics of {of}{job}\n");
         let (unfinished, _) = self.missing();
         if !unfinished.is_empty() {
             let _ = writeln!(text, "  without MPI_Finalize, counted up to their end: rank {}", unfinished.join(", "));
@@ -140,7 +142,7 @@ impl Table {
                 exist\n  only while a tool has a handle are absent, or count from when the handle was allocated.\n"
     }
 
-    pub(super) fn json(&self) -> String {
+    pub(super) fn json(&self, name: Option<&str>) -> String {
         let (unfinished, unused) = self.missing();
         let head = Object::new()
             .text("source", "statistics")
@@ -148,6 +150,10 @@ impl Table {
             .number("ranks", self.used.len() as i64)
             .array("without_mpi", unused)
             .array("without_finalize", unfinished);
+        let in_job = |object: Object| match name {
+            Some(name) => object.text("job", name),
+            None => object,
+        };
         let variables = self.rows.iter().map(|((object, name, _), row)| {
             let values = row.words.iter().map(|word| word.map_or_else(|| "null".into(), |word| row.json_value(word)));
             Object::new()
@@ -159,7 +165,7 @@ impl Table {
                 .text("unit", row.unit())
                 .array("values", values)
         });
-        std::iter::once(head).chain(variables).map(|object| object.end() + "\n").collect()
+        std::iter::once(head).chain(variables).map(|object| in_job(object).end() + "\n").collect()
     }
 }
 

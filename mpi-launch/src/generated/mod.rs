@@ -54,7 +54,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_copy_stores",
-                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise; auto: for each receiver as its distance is measured (fabric_ring_distance). Takes effect with the next message.",
+                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise; auto: for each receiver as its distance is measured (fabric_ring_distance). With cached, receivers count as near where they could copy from shared memory (p2p_copy_shared_from). Takes effect with the next message.",
                 unit: "",
                 category: "fabric.queues",
                 value: ValueType::I32,
@@ -118,7 +118,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_copy_shared_from",
-                description: "Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one piece and lies in memory that both processes have mapped: that of a window, by MPI_Win_allocate_shared or MPI_Win_allocate. If the receiver has not mapped it, the message goes in fragments. Takes effect with the next send.",
+                description: "Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one piece and lies in memory that both processes can map: that of MPI_Alloc_mem (memory_share_alloc_mem), and that of a window, by MPI_Win_allocate_shared or MPI_Win_allocate; to a receiver that is near (fabric_ring_distance is below 50 and not 0, or fabric_copy_stores is cached), except one such message in 32, which measures the distance again; and messages above p2p_calibration_limit_far to all receivers. If the receiver has not mapped the memory, or receives into many short pieces, the message goes in fragments. Takes effect with the next send.",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::U64,
@@ -454,7 +454,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_reproducible_sums",
-                description: "Whether sums of floating point numbers in reductions and scans (MPI_SUM on real and complex types but those of quadruple precision) depend on the numbers alone: on neither their order, the number of processes, nor the algorithm. The result is the sum of all contributions in 97 or more bits from the highest bit of the largest one on, rounded once: not a number if a contribution is or if both infinities are among them. What a process sums up by itself before the call is not covered. A number takes 40 bytes in messages. Takes effect with the next call. Must be equal in all processes of the job.",
+                description: "Whether sums of floating point numbers in reductions and scans (MPI_SUM on real and complex types but those of quadruple precision) depend on the numbers alone: on neither their order, the number of processes, nor the algorithm. The result is the sum of all contributions in 97 or more bits from the highest bit of the largest one on, rounded once: not a number if a contribution is or if both infinities are among them. What a process sums up by itself before the call is not covered. A number takes 40 bytes in messages. Takes effect with the next call. Must be equal in all processes of the job. Has no effect on communicators with processes of several jobs.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -534,7 +534,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_check",
-                description: "Whether the processes of a collective call, of any form and on any communicator, first compare its operation, root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of their own, between neighbours too. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise calls hang.",
+                description: "Whether the processes of a collective call, of any form and on any communicator, first compare its operation, root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of their own, between neighbours too. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise calls hang. Has no effect on communicators with processes of several jobs.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -671,6 +671,22 @@ pub static CATALOG: Catalog = Catalog {
                 verbosity: Verbosity::UserDetail,
                 limits: Limits::Whole(-2147483648, 2147483647),
                 states: Some(&STATS_FORMAT),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "memory_share_alloc_mem",
+                description: "Whether MPI_Alloc_mem takes blocks of 64 KiB and more from shared memory, if the job has other processes. A receiver on the host copies long messages from such memory itself (p2p_copy_shared_from). A child process made by fork has the blocks as they are when it reads them, not as they were; what it writes stays its own. Otherwise all blocks are private memory. Takes effect with the next call.",
+                unit: "",
+                category: "memory",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
                 until_init: false,
             },
             initial: Initial::I32(0),
@@ -1189,6 +1205,17 @@ pub static CATALOG: Catalog = Catalog {
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
+            value: ValueType::U64,
+            bind: Bind::NoObject,
+            verbosity: Verbosity::TunerDetail,
+            states: None,
+        },
+        PvarRow {
+            name: "p2p_shared_received",
+            description: "Number of messages that this process, as receiver, copied from its own mapping of the sender's memory: of a window or of MPI_Alloc_mem (p2p_copy_shared_from). Counted when the copy begins.",
+            unit: "messages",
+            category: "p2p.protocol",
+            class: PvarClass::Counter,
             value: ValueType::U64,
             bind: Bind::NoObject,
             verbosity: Verbosity::TunerDetail,
@@ -3593,6 +3620,28 @@ pub static CATALOG: Catalog = Catalog {
             states: None,
         },
         PvarRow {
+            name: "memory_alloc_mem_shared",
+            description: "Bytes of memory_alloc_mem that are shared memory, from which receivers copy messages themselves (memory_share_alloc_mem), by the requested sizes.",
+            unit: "bytes",
+            category: "memory",
+            class: PvarClass::Level,
+            value: ValueType::U64,
+            bind: Bind::NoObject,
+            verbosity: Verbosity::UserDetail,
+            states: None,
+        },
+        PvarRow {
+            name: "memory_alloc_mem_shared",
+            description: "Greatest number of bytes of shared memory that the program had from MPI_Alloc_mem at once.",
+            unit: "bytes",
+            category: "memory",
+            class: PvarClass::HighWatermark,
+            value: ValueType::U64,
+            bind: Bind::NoObject,
+            verbosity: Verbosity::UserDetail,
+            states: None,
+        },
+        PvarRow {
             name: "memory_alloc_mem_calls",
             description: "Number of calls of MPI_Alloc_mem that succeeded.",
             unit: "calls",
@@ -3913,7 +3962,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "memory_heap",
-            description: "Bytes of heap memory that the library has allocated, by the requested sizes; includes memory from MPI_Alloc_mem and of tools' handles, excludes memory that processes share.",
+            description: "Bytes of heap memory that the library has allocated, by the requested sizes; includes memory from MPI_Alloc_mem and of tools' handles, excludes memory that processes share (memory_alloc_mem_shared).",
             unit: "bytes",
             category: "memory",
             class: PvarClass::Level,

@@ -25,11 +25,17 @@ use crate::args::{self, Bind, Input, Options, Run};
 
 /// Line of the parent: the job ends; nothing is reported about that.
 pub(super) const END: &str = "end";
+/// Line of the parent: its own job has failed. This one ends as by [`END`] if it is connected with it.
+pub(super) const FAILED: &str = "failed";
 /// Line of the parent: the job reports what its ranks are doing.
 pub(super) const REPORT: &str = "report";
 
 /// Line to the parent: the job has failed before its ranks could connect with those that spawned it.
 pub(super) const UNCONNECTED: &str = "unconnected";
+
+/// Line to the parent: the failure of one of the two jobs does not concern the other one, because they are not connected, or
+/// because only a part of this one was aborted.
+pub(super) const APART: &str = "apart";
 
 /// Time limit for a request to come in full.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
@@ -39,8 +45,8 @@ pub(super) struct Parent {
     link: UnixStream,
     /// The name of the job.
     pub(super) name: String,
-    /// Whether the parent is a process without a launcher.
-    is_process: bool,
+    /// The number of the parent's job; `None` of a process without a launcher.
+    job: Option<u64>,
     /// Bytes that are no whole line yet.
     input: Vec<u8>,
     /// What the started processes find by PMI.
@@ -58,6 +64,8 @@ pub(super) struct Parent {
 pub(super) enum FromParent {
     /// End the job without a report.
     End,
+    /// The parent's job has failed.
+    Failed,
     /// Report what the ranks are doing.
     Report,
     /// The parent ended unexpectedly.
@@ -65,12 +73,13 @@ pub(super) enum FromParent {
 }
 
 impl Parent {
-    /// The connection to the parent `mpiexec`, whose reads do not wait.
-    pub(super) fn launcher(link: UnixStream, name: String) -> Parent {
+    /// The connection to the parent, the `mpiexec` of the job with this number or a process without a launcher, whose reads
+    /// do not wait.
+    pub(super) fn launcher(link: UnixStream, name: String, job: Option<u64>) -> Parent {
         Parent {
             link,
             name,
-            is_process: false,
+            job,
             input: Vec::new(),
             values: Vec::new(),
             requested: Vec::new(),
@@ -100,6 +109,17 @@ impl Parent {
     pub(super) fn report_unconnected(&mut self) {
         // A parent that has ended needs no report; one line always has room.
         let _ = self.link.write_all(format!("{UNCONNECTED}\n").as_bytes());
+    }
+
+    /// The number of the parent's job.
+    pub(super) fn job(&self) -> Option<u64> {
+        self.job
+    }
+
+    /// Reports that the failure of one of the two jobs does not concern the other one.
+    pub(super) fn report_apart(&mut self) {
+        // As above.
+        let _ = self.link.write_all(format!("{APART}\n").as_bytes());
     }
 
     fn answer(&mut self, result: &SpawnResult) {
@@ -133,6 +153,7 @@ impl Parent {
                 let line: Vec<u8> = self.input.drain(..=end).collect();
                 match String::from_utf8_lossy(&line).trim_end() {
                     END => requests.push(FromParent::End),
+                    FAILED => requests.push(FromParent::Failed),
                     REPORT => requests.push(FromParent::Report),
                     FINALIZED => self.finalized = true,
                     _ => {}
@@ -143,7 +164,7 @@ impl Parent {
             }
         }
         // The kernel ends this process together with a parent that is an `mpiexec`.
-        if self.closed && self.is_process && !self.finalized {
+        if self.closed && self.job.is_none() && !self.finalized {
             self.finalized = true;
             requests.push(FromParent::Lost);
         }
@@ -183,7 +204,7 @@ pub(super) fn run(mut parent: Parent, request: SpawnRequest, options: &Options) 
     })
 }
 
-/// Serves the request that comes over a descriptor from a process without a launcher. This process divides itself, so
+/// Serves the request that comes over a descriptor from a process without a launcher. This process forks, so
 /// that the caller's child, which it waits for, ends at once.
 pub(super) fn serve(descriptor: &OsStr) -> i32 {
     let reporter = Reporter::default();
@@ -198,8 +219,7 @@ pub(super) fn serve(descriptor: &OsStr) -> i32 {
     if link.set_nonblocking(true).is_err() {
         return TROUBLE;
     }
-    let mut parent = Parent::launcher(link, "1".into());
-    parent.is_process = true;
+    let mut parent = Parent::launcher(link, "1".into(), None);
     match receive(&parent.link) {
         Ok(Collected { request: Ok(request), .. }) => run(parent, request, &Options::default()),
         Ok(Collected { request: Err(bad), .. }) => {

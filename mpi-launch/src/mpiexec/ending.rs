@@ -28,12 +28,19 @@ pub(super) enum Order {
     Terminate,
     /// Send SIGKILL to the remaining processes.
     Kill,
+    /// Send SIGKILL to the remaining processes of the part of the job that was aborted.
+    KillPart,
 }
 
 /// The progress of the job's end.
 #[derive(Default)]
 pub(super) struct Ending {
     failure: Option<Failure>,
+    /// The exit code of the first failure that did not end this job (of a part of it, or of another job), if that came
+    /// before the one that did.
+    part_code: Option<i32>,
+    /// When the remaining processes of such parts get SIGKILL.
+    kill_part_at: Option<Instant>,
     /// Whether running ranks were ended.
     pub(super) others_ended: bool,
     /// The first rank that left without MPI_Finalize, when it left, and how many have.
@@ -60,6 +67,32 @@ impl Ending {
             self.others_ended = running > 0;
             self.term_at = Some(now);
         }
+    }
+
+    /// Records that a part of the job was aborted, whose processes get SIGTERM now. The first such code is that of the job,
+    /// unless a failure came before.
+    pub(super) fn abort_part(&mut self, code: i32, now: Instant) {
+        self.note_code(code);
+        self.kill_part_at = Some(now + GRACE);
+    }
+
+    /// Records the exit code of a failure that does not end this job.
+    pub(super) fn note_code(&mut self, code: i32) {
+        if self.failure.is_none() && code != 0 {
+            self.part_code.get_or_insert(code);
+        }
+    }
+
+    /// All that this job has to end has ended.
+    pub(super) fn rest(&mut self) {
+        if self.failure.is_some() {
+            (self.term_at, self.kill_at, self.killed_at) = (None, None, None);
+        }
+    }
+
+    /// The exit code of the first failure that did not end this job, if none that did came before.
+    pub(super) fn part_code(&self) -> Option<i32> {
+        self.part_code
     }
 
     /// Records the failure of a spawned job. It replaces the first failure if that is its consequence.
@@ -114,6 +147,10 @@ impl Ending {
             self.kill_at = Some(now + GRACE);
             return Some(Order::Terminate);
         }
+        if self.kill_part_at.is_some_and(|at| now >= at) {
+            self.kill_part_at = None;
+            return Some(Order::KillPart);
+        }
         if self.kill_at.is_some_and(|at| now >= at) {
             self.killed_at.get_or_insert(now);
             self.kill_at = Some(now + AGAIN);
@@ -126,7 +163,7 @@ impl Ending {
     pub(super) fn next(&self, running: u32) -> Option<Instant> {
         let left = self.left.filter(|_| running > 0 && self.failure.is_none()).map(|(_, since, _)| since + LEFT_GRACE);
         let term = self.term_at.filter(|_| self.kill_at.is_none());
-        [left, self.over_at, term, self.kill_at].into_iter().flatten().min()
+        [left, self.over_at, term, self.kill_at, self.kill_part_at].into_iter().flatten().min()
     }
 }
 
@@ -177,6 +214,23 @@ mod tests {
         let mut ending = Ending::new(Some(limit), start);
         ending.fail(failed(0), 1, start + limit);
         assert_eq!(ending.due(1, start + limit), Some(Order::Terminate));
+    }
+
+    #[test]
+    fn a_part_is_killed_after_its_time_and_its_code_comes_before_a_later_failure() {
+        let start = Instant::now();
+        let mut ending = Ending::new(None, start);
+        ending.abort_part(3, start);
+        ending.abort_part(4, start);
+        assert_eq!((ending.due(2, start), ending.next(2)), (None, Some(start + GRACE)));
+        assert_eq!((ending.due(2, start + GRACE), ending.due(2, start + GRACE)), (Some(Order::KillPart), None));
+        assert_eq!((ending.failure(), ending.part_code()), (None, Some(3)));
+        ending.fail(failed(0), 1, start);
+        assert_eq!((ending.failure(), ending.part_code()), (Some(failed(0)), Some(3)));
+        let mut ending = Ending::new(None, start);
+        ending.fail(failed(0), 1, start);
+        ending.abort_part(3, start);
+        assert_eq!(ending.part_code(), None);
     }
 
     #[test]

@@ -61,6 +61,11 @@ impl Guard {
         }
     }
 
+    /// The recorded process group of a rank, while it may have members.
+    pub(super) fn group_of(&self, rank: u32) -> Option<i32> {
+        Some(self.groups[rank as usize].load(Ordering::Relaxed)).filter(|group| *group > 1)
+    }
+
     /// The recorded process groups.
     pub(super) fn groups(&self) -> impl Iterator<Item = i32> {
         self.groups.iter().map(|group| group.load(Ordering::Relaxed)).filter(|group| *group > 1)

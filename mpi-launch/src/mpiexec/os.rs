@@ -1,10 +1,10 @@
 //! The system calls of the launcher, each behind a safe function.
 #![allow(unsafe_code)] // system calls; each block has its reason
 
-mod divide;
+mod fork;
 mod machine;
 
-pub(super) use divide::{Fork, Inherited, fork_daemon, fork_job, take_over};
+pub(super) use fork::{Fork, Inherited, fork_daemon, fork_job, take_over};
 pub(super) use machine::{Mask, addresses, allowed_cores, local_time, machine, mask_of};
 
 use std::io;

@@ -17,6 +17,8 @@ use mpi_core::json::Object;
 pub(super) enum Failure {
     /// A rank aborted the job.
     Aborted { rank: u32, code: i32, cause: AbortCause },
+    /// A rank aborted a part of the job, together so many ranks.
+    PartAborted { rank: u32, code: i32, cause: AbortCause, ranks: u32 },
     /// A rank returned a code other than 0, or a signal ended it.
     Ended { rank: u32, how: Ended, memory: bool },
     /// A rank ended without MPI_Finalize while others continued.
@@ -48,7 +50,7 @@ impl Failure {
     pub(super) fn exit_code(&self) -> i32 {
         match *self {
             // Only 8 bits reach the caller; a nonzero code must not become 0.
-            Failure::Aborted { code, .. } => {
+            Failure::Aborted { code, .. } | Failure::PartAborted { code, .. } => {
                 if code & 0xff == 0 && code != 0 {
                     1
                 } else {
@@ -100,13 +102,17 @@ impl Failure {
             return format!("a job that rank {rank} spawned failed with exit code {code}{others}");
         }
         let what = match *self {
-            Failure::Aborted { code, cause: AbortCause::Call, .. } => {
+            Failure::Aborted { code, cause: AbortCause::Call, .. }
+            | Failure::PartAborted { code, cause: AbortCause::Call, .. } => {
                 let why = refused_before_abort(job, rank);
                 let why = why.map_or_else(String::new, |name| format!(", after {name} was refused"));
                 format!("called MPI_Abort with code {code}{why}")
             }
             Failure::Aborted { code, cause: AbortCause::Error, .. } => {
                 format!("ended the job after a fatal error, with code {code}")
+            }
+            Failure::PartAborted { code, cause: AbortCause::Error, .. } => {
+                format!("ended after a fatal error, with code {code}")
             }
             Failure::Ended { how: Ended::Exited(code), .. } => format!("exited with code {code}"),
             Failure::Ended { how: Ended::Killed(signal), memory, .. } => {
@@ -119,8 +125,18 @@ impl Failure {
             }
             _ => unfinished(job, rank).into(),
         };
-        let call = if matches!(self, Failure::Aborted { .. }) { String::new() } else { last_call(job, rank) };
-        let others = if others_ended { "; the other ranks were ended" } else { "" };
+        let call = match self {
+            Failure::Aborted { .. } | Failure::PartAborted { .. } => String::new(),
+            _ => last_call(job, rank),
+        };
+        let others = match *self {
+            Failure::PartAborted { ranks: 1, .. } => "; the other ranks continue".into(),
+            Failure::PartAborted { ranks, .. } => {
+                format!("; {ranks} ranks of its communicator were ended, and the others continue")
+            }
+            _ if others_ended => "; the other ranks were ended".into(),
+            _ => String::new(),
+        };
         let program = plan.program_of(rank).to_string_lossy().escape_debug().to_string();
         format!("rank {rank} of {} ({program}) on host {host} {what}{call}{others}", plan.ranks)
     }
@@ -129,6 +145,8 @@ impl Failure {
     pub(super) fn facts(&self, plan: &Plan<'_>, job: &Job, object: Object) -> Object {
         let kind = match self {
             Failure::Aborted { cause: AbortCause::Call, .. } => "abort",
+            Failure::PartAborted { cause: AbortCause::Call, .. } => "part_abort",
+            Failure::PartAborted { .. } => "part_fatal_error",
             Failure::Aborted { .. } => "fatal_error",
             Failure::Ended { memory: true, .. } => "out_of_memory",
             Failure::Ended { how: Ended::Exited(_), .. } => "exit",
@@ -145,7 +163,7 @@ impl Failure {
             let program = plan.program_of(rank).to_string_lossy();
             object = object.number("rank", rank).text("program", &program);
             // Of a fatal error the library's own report names the call.
-            if kind != "fatal_error" {
+            if !kind.ends_with("fatal_error") {
                 object = activity::facts(job, rank, object);
             }
         }
@@ -153,7 +171,7 @@ impl Failure {
             Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Signalled { signal } => {
                 object.text("signal", &signal_name(signal))
             }
-            Failure::Aborted { rank, code, cause } => {
+            Failure::Aborted { rank, code, cause } | Failure::PartAborted { rank, code, cause, .. } => {
                 let why = if cause == AbortCause::Call { refused_before_abort(job, rank) } else { None };
                 let object = object.number("code", code);
                 match why {
@@ -174,6 +192,7 @@ impl Failure {
     fn rank(&self) -> Option<u32> {
         match *self {
             Failure::Aborted { rank, .. }
+            | Failure::PartAborted { rank, .. }
             | Failure::Ended { rank, .. }
             | Failure::Left { rank }
             | Failure::Spawned { rank, .. }

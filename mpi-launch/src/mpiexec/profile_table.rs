@@ -7,8 +7,9 @@ use mpi_pmpi::records::{ROW_WORDS, row};
 
 type Row = [u64; ROW_WORDS];
 
-/// The table: of each rank its rows by the functions' numbers, none of a rank that was not recorded.
-pub(super) fn text(ranks: &[Vec<Row>]) -> String {
+/// The table: of each rank its rows by the functions' numbers, none of a rank that was not recorded; the
+/// name of a spawned job.
+pub(super) fn text(ranks: &[Vec<Row>], job: Option<&str>) -> String {
     let recorded = ranks.iter().filter(|rows| !rows.is_empty()).count();
     let mut sums: Vec<(&str, Row)> = Vec::new();
     for number in 1..=functions::COUNT {
@@ -27,7 +28,8 @@ pub(super) fn text(ranks: &[Vec<Row>]) -> String {
         }
     }
     sums.sort_by_key(|(_, sum)| std::cmp::Reverse(sum[row::TOTAL_NS]));
-    let mut text = format!("profile of {recorded} of {} ranks: MPI calls of all ranks together\n", ranks.len());
+    let of_job = job.map_or_else(String::new, |name| format!(" of spawned job {name}"));
+    let mut text = format!("profile of {recorded} of {} ranks{of_job}: MPI calls of all ranks together\n", ranks.len());
     let width = sums.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("function".len());
     let _ = writeln!(
         text,
@@ -75,7 +77,7 @@ mod tests {
         };
         let one = rows([3, 3, 3_000_000, 2_000_000, 24, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0]);
         let two = rows([1, 1, 1_000_000, 1_000_000, 8, 0, 0, 0], [2, 2, 9_000_500, 8_000_000, 16, 0, 0, 0]);
-        let text = text(&[one, two, Vec::new()]);
+        let text = text(&[one, two, Vec::new()], None);
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert!(text.starts_with("profile of 2 of 3 ranks"), "{text}");
         assert_eq!(lines[2], ["MPI_Recv", "3", "9.000", "4500.250", "8000.000", "16"]);

@@ -85,7 +85,7 @@ impl Recordings {
         let mut absent = Vec::new();
         if !self.profiles.is_empty() {
             let rows = self.profiles.iter_mut().map(|file| profile(file).unwrap_or_default()).collect::<Vec<_>>();
-            table = profile_table::text(&rows);
+            table = profile_table::text(&rows, reporter.job());
             absent.push(("--profile", ranks_where(rows.iter().map(Vec::is_empty))));
         }
         let mut ranks = Vec::new();

@@ -1,8 +1,8 @@
 //! The jobs that ranks have spawned: each has an `mpiexec` of its own, a child of this one, which reports over a socket.
 //!
 //! A spawned job has a name: its number among those of this `mpiexec`, behind the name of this one's own job and a dot
-//! if that was spawned too. The lines on the socket: from the new `mpiexec` the answer to the request, from this one
-//! [`END`] and [`REPORT`].
+//! if that was spawned too. The lines on the socket: from the new `mpiexec` the answer to the request, [`UNCONNECTED`] and
+//! [`APART`]; from this one [`END`], [`FAILED`] and [`REPORT`].
 //!
 //! Invariant: a child `mpiexec` is in a process group of its own, so that a terminal's signals reach it once, through
 //! this one; the kernel ends it when this one ends.
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use mpi_wireup::pmi::spawn::LONGEST_LINE;
 
-use super::child_job::{END, Parent, REPORT, UNCONNECTED};
+use super::child_job::{APART, END, FAILED, Parent, REPORT, UNCONNECTED};
 use super::os::{self, Ended, Fork, Inherited};
 
 /// Time for a child to end its own processes before it is killed.
@@ -37,6 +37,12 @@ struct SpawnedJob {
     answered: bool,
     /// Whether the answer was that no process was started.
     refused: bool,
+    /// Whether it has failed before its ranks could connect with others.
+    unconnected: bool,
+    /// Whether the failure of one of the two jobs does not concern the other one.
+    apart: bool,
+    /// Whether nothing comes any more.
+    closed: bool,
 }
 
 /// The spawned jobs of this `mpiexec` that have not ended.
@@ -44,6 +50,8 @@ pub(super) struct SpawnedJobs {
     jobs: Vec<SpawnedJob>,
     /// Before the number of each: empty, or the name of the own job and a dot.
     prefix: String,
+    /// Number of the own job.
+    job: u64,
     started: u32,
     /// When children that have not ended are killed.
     kill_at: Option<Instant>,
@@ -64,6 +72,8 @@ pub(super) struct EndedJob {
     pub(super) code: i32,
     /// Whether the job was never started, or failed before its ranks could connect with others.
     pub(super) unconnected: bool,
+    /// Whether its failure does not concern the job that spawned it.
+    pub(super) apart: bool,
     /// Whether the rank is a process of this library, which can be informed.
     pub(super) ours: bool,
     /// The answer, if it came with the end of the child.
@@ -73,13 +83,13 @@ pub(super) struct EndedJob {
 }
 
 impl SpawnedJobs {
-    /// Of a job with this name, if it was spawned itself.
-    pub(super) fn new(own: Option<&str>) -> SpawnedJobs {
+    /// Of the job with this number, and with this name if it was spawned itself.
+    pub(super) fn new(own: Option<&str>, job: u64) -> SpawnedJobs {
         let prefix = own.map_or_else(String::new, |name| format!("{name}."));
-        SpawnedJobs { jobs: Vec::new(), prefix, started: 0, kill_at: None }
+        SpawnedJobs { jobs: Vec::new(), prefix, job, started: 0, kill_at: None }
     }
 
-    /// Divides this process: in the new one, the result is its connection to this one.
+    /// Forks this process: in the new one, the result is its connection to this one.
     pub(super) fn fork(&mut self, rank: u32, ours: bool, inherited: &Inherited) -> io::Result<Option<Parent>> {
         let (own, child) = UnixStream::pair()?;
         own.set_nonblocking(true)?;
@@ -89,7 +99,7 @@ impl SpawnedJobs {
             Fork::Child => {
                 // Closed with all other descriptors of the old process.
                 std::mem::forget(own);
-                Ok(Some(Parent::launcher(child, name)))
+                Ok(Some(Parent::launcher(child, name, Some(self.job))))
             }
             Fork::Parent(pid) => {
                 self.started += 1;
@@ -102,6 +112,9 @@ impl SpawnedJobs {
                     input: Vec::new(),
                     answered: false,
                     refused: false,
+                    unconnected: false,
+                    apart: false,
+                    closed: false,
                 });
                 Ok(None)
             }
@@ -116,7 +129,7 @@ impl SpawnedJobs {
     /// Adds the descriptors to wait for to `entries`; returns their number.
     pub(super) fn interests(&self, entries: &mut Vec<libc::pollfd>) -> usize {
         let before = entries.len();
-        for job in self.jobs.iter().filter(|job| !job.answered) {
+        for job in self.jobs.iter().filter(|job| !job.closed) {
             entries.push(os::poll_entry(job.link.as_fd(), libc::POLLIN));
         }
         entries.len() - before
@@ -126,27 +139,32 @@ impl SpawnedJobs {
     pub(super) fn serve(&mut self, entries: &[libc::pollfd]) -> Vec<Line> {
         let ready =
             |job: &SpawnedJob| entries.iter().any(|entry| entry.fd == job.link.as_raw_fd() && entry.revents != 0);
-        self.jobs.iter_mut().filter(|job| !job.answered && ready(job)).filter_map(SpawnedJob::read).collect()
+        self.jobs.iter_mut().filter(|job| ready(job)).filter_map(SpawnedJob::read).collect()
     }
 
     /// Records the end of a child; `None` if it is none of these.
     pub(super) fn ended(&mut self, pid: i32, how: Ended) -> Option<EndedJob> {
         let place = self.jobs.iter().position(|job| job.pid == pid)?;
         let mut job = self.jobs.swap_remove(place);
-        let line = if job.answered {
-            job.receive();
-            None
-        } else {
-            job.read()
-        };
+        let line = job.read();
         let code = match how {
             Ended::Exited(code) => code,
             Ended::Killed(signal) => 128 + signal,
         };
-        let last = String::from_utf8_lossy(&job.input);
-        let unconnected = job.refused || last.lines().any(|line| line == UNCONNECTED);
-        let SpawnedJob { name, rank, ours, answered, .. } = job;
-        Some(EndedJob { name, rank, code, unconnected, ours, line, lost_answer: !answered })
+        let SpawnedJob { name, rank, ours, answered, refused, unconnected, apart, .. } = job;
+        let unconnected = refused || unconnected;
+        Some(EndedJob { name, rank, code, unconnected, apart, ours, line, lost_answer: !answered })
+    }
+
+    /// Requests the jobs to end that are connected with this one, which has failed.
+    pub(super) fn end_connected(&mut self, now: Instant) {
+        self.kill_at.get_or_insert(now + GRACE);
+        self.send_all(FAILED);
+    }
+
+    /// Whether all that have not ended continue after the failure of this one.
+    pub(super) fn are_apart(&self) -> bool {
+        self.jobs.iter().all(|job| job.apart)
     }
 
     /// Requests all jobs to end.
@@ -176,13 +194,15 @@ impl SpawnedJobs {
 
     /// When children are killed.
     pub(super) fn next(&self) -> Option<Instant> {
-        self.kill_at.filter(|_| self.living() > 0)
+        self.kill_at.filter(|_| !self.are_apart())
     }
 
     /// Kills the children that had their time.
     pub(super) fn kill_late(&mut self, now: Instant) {
         if self.next().is_some_and(|at| now >= at) {
-            self.signal_all(libc::SIGKILL);
+            for job in self.jobs.iter().filter(|job| !job.apart) {
+                os::signal_process(job.pid, libc::SIGKILL);
+            }
             self.kill_at = Some(now + GRACE);
         }
     }
@@ -199,20 +219,34 @@ impl SpawnedJob {
         let mut buffer = [0u8; 4096];
         while self.input.len() <= LONGEST_LINE {
             match self.link.read(&mut buffer) {
-                Ok(0) => break,
+                Ok(0) => return self.closed = true,
                 Ok(n) => self.input.extend_from_slice(&buffer[..n]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => break,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(_) => return self.closed = true,
             }
         }
+        // Longer than any line.
+        self.closed = true;
     }
 
-    /// Reads the answer, if it has come in full.
+    /// Reads what has come; the answer, if it is among that.
     fn read(&mut self) -> Option<Line> {
         self.receive();
-        let end = self.input.iter().position(|byte| *byte == b'\n')?;
-        let text = String::from_utf8_lossy(&self.input[..=end]).into_owned();
-        (self.answered, self.refused) = (true, !text.contains(" rc=0 "));
-        Some(Line { rank: self.rank, text })
+        let mut answer = None;
+        while let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.input.drain(..=end).collect();
+            let text = String::from_utf8_lossy(&line).into_owned();
+            match text.trim_end() {
+                UNCONNECTED => self.unconnected = true,
+                APART => self.apart = true,
+                _ if self.answered => {}
+                _ => {
+                    (self.answered, self.refused) = (true, !text.contains(" rc=0 "));
+                    answer = Some(Line { rank: self.rank, text });
+                }
+            }
+        }
+        answer
     }
 }

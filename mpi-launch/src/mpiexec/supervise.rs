@@ -1,5 +1,7 @@
 //! The loop: signals, children, streams, deadlines.
 
+mod apart;
+
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
@@ -52,6 +54,7 @@ struct TimeReport {
 }
 
 struct Supervisor<'a> {
+    plan: &'a Plan<'a>,
     job: &'a Job,
     options: &'a Options,
     recordings: &'a Recordings,
@@ -74,6 +77,8 @@ struct Supervisor<'a> {
     /// Processes that the kernel ended for lack of memory before the job began.
     ended_for_memory: u64,
     time_report: Option<TimeReport>,
+    /// Whether the end of this job is that of all that it has spawned, whether or not they are connected with it.
+    all_end: bool,
 }
 
 /// Runs the job to its end; returns the exit code.
@@ -95,6 +100,7 @@ pub(super) fn run(
         pmi.put_all(&parent.values).map_err(Refusal::Value)?;
     }
     let mut supervisor = Supervisor {
+        plan,
         job,
         options,
         recordings,
@@ -103,7 +109,7 @@ pub(super) fn run(
         streams: Streams::new()?,
         inputs: Inputs::new(options.input)?,
         pmi,
-        spawned: SpawnedJobs::new(reporter.job()),
+        spawned: SpawnedJobs::new(reporter.job(), job.id()),
         parent,
         inherited,
         signals,
@@ -113,6 +119,7 @@ pub(super) fn run(
         forwarded: None,
         ended_for_memory: memory_limit::ended_for_memory(),
         time_report: None,
+        all_end: false,
     };
     let started = supervisor.start_all(plan);
     if let (Ok(()), Some(parent)) = (&started, &mut supervisor.parent) {
@@ -127,6 +134,7 @@ pub(super) fn run(
     if let Err(sentence) = supervisor.guard.dismiss() {
         reporter.warn(&sentence);
     }
+    supervisor.report_apart();
     Ok(supervisor.report(plan))
 }
 
@@ -155,6 +163,7 @@ impl Supervisor<'_> {
         let mut entries = Vec::new();
         loop {
             let children = self.reap() && !self.ending.hopeless(Instant::now());
+            self.rest_for_others();
             if !children {
                 // Every process of the job has ended: no more bytes come into its streams.
                 self.streams.close();
@@ -243,6 +252,14 @@ impl Supervisor<'_> {
         });
         let (inside, abort) = self.pmi.ended(rank);
         self.apply_abort(abort);
+        if self.job.abort().is_none() {
+            if let Some((code, cause)) = self.job.abort_by(rank) {
+                self.abort_part(rank, code, cause);
+            }
+            if self.job.is_to_end(rank) {
+                return self.job.report_lost(rank);
+            }
+        }
         let failure = match (self.job.abort(), how) {
             (Some((rank, code, cause)), _) if rank < self.job.ranks() => Failure::Aborted { rank, code, cause },
             (_, Ended::Exited(0)) if inside || self.job.life(rank) == Life::Initialised => {
@@ -310,6 +327,7 @@ impl Supervisor<'_> {
         if code != 0 && !ended.unconnected {
             let failure = match self.forwarded {
                 Some(signal) if code == 128 + signal => Failure::Signalled { signal },
+                _ if ended.apart => return self.ending.note_code(code),
                 _ => Failure::Spawned { rank, code },
             };
             self.ending.fail_as_cause(failure, self.living, Instant::now());
@@ -319,9 +337,18 @@ impl Supervisor<'_> {
     /// Does what the parent of a spawned job requests.
     fn obey_parent(&mut self) {
         let Some(parent) = &mut self.parent else { return };
-        for request in parent.requests() {
+        let (requests, left) = (parent.requests(), self.job.has_left(parent.job()));
+        if left && requests.iter().any(|request| matches!(request, FromParent::Failed | FromParent::Lost)) {
+            parent.report_apart();
+        }
+        for request in requests {
             match request {
-                FromParent::End => self.ending.fail(Failure::ParentEnded, self.living, Instant::now()),
+                FromParent::End => {
+                    self.all_end = true;
+                    self.ending.fail(Failure::ParentEnded, self.living, Instant::now());
+                }
+                FromParent::Failed | FromParent::Lost if left => {}
+                FromParent::Failed => self.ending.fail(Failure::ParentEnded, self.living, Instant::now()),
                 FromParent::Lost => self.ending.fail(Failure::ParentLost, self.living, Instant::now()),
                 FromParent::Report => {
                     self.reporter.warn(&activity::report(self.job, &self.processes()));
@@ -342,17 +369,22 @@ impl Supervisor<'_> {
                 let processes = self.processes();
                 self.spawned.report_all();
                 let (text, list) = (activity::report(self.job, &processes), activity::list(self.job, &processes));
+                self.all_end = true;
                 self.time_report = Some(TimeReport { text, list });
                 let milliseconds = self.options.timeout.flatten().map_or(0, |limit| limit.as_millis() as u64);
                 self.ending.fail(Failure::TimedOut { milliseconds }, self.living, Instant::now());
             }
             Order::Terminate => {
-                self.spawned.end_all(Instant::now());
+                match self.all_end || matches!(self.ending.failure(), Some(Failure::Signalled { .. })) {
+                    true => self.spawned.end_all(Instant::now()),
+                    false => self.spawned.end_connected(Instant::now()),
+                }
                 self.signal_all(libc::SIGTERM);
                 // A stopped process would not handle it.
                 self.signal_all(libc::SIGCONT);
             }
             Order::Kill => self.signal_all(libc::SIGKILL),
+            Order::KillPart => self.signal_part(libc::SIGKILL),
         }
     }
 
@@ -421,16 +453,19 @@ impl Supervisor<'_> {
             self.reporter.fail(super::TROUBLE, &sentence, |object| object.text("kind", "output_lost"))
         });
         let failure = self.ending.failure().filter(|failure| lost.is_none() || !failure.is_broken_pipe());
-        let Some(failure) = failure else { return lost.unwrap_or(0) };
+        let part_code = self.ending.part_code();
+        let Some(failure) = failure else { return lost.or(part_code).unwrap_or(0) };
+        // The first of several counts.
+        let code = part_code.unwrap_or(failure.exit_code());
         if !failure.is_reported() {
-            return failure.exit_code();
+            return code;
         }
         let mut sentence = failure.sentence(plan, self.job, self.ending.others_ended);
         let (text, list) = self.time_report.map_or_else(Default::default, |report| (report.text, report.list));
         if !text.is_empty() && !self.reporter.is_json() {
             sentence += &format!("; {text}");
         }
-        self.reporter.fail(failure.exit_code(), &sentence, |object| {
+        self.reporter.fail(code, &sentence, |object| {
             let object = failure.facts(plan, self.job, object);
             if list.is_empty() { object } else { object.objects("doing", list) }
         })

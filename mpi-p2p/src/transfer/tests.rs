@@ -148,3 +148,58 @@ fn a_blocking_receive_gets_the_long_message_that_is_offered_together_with_one_fo
     let status = engine.recv(engine.lock(), 0, 1, 1, RecvBuf::from_slice(&mut got)).expect("received");
     assert_eq!((status.bytes(), got == data), (data.len() as u64, true));
 }
+
+/// The receiver's token of the request for fragments that arrived.
+#[derive(Default)]
+struct Stream(Option<u64>);
+
+impl Sink for Stream {
+    fn record(&mut self, _: u32, head: &RecordHead, payload: Payload<'_>) {
+        if head.kind == wire::STREAM {
+            assert_eq!((head.b, payload.len()), (77, 24));
+            self.0 = Some(payload.word(0));
+        }
+    }
+}
+
+#[test]
+fn an_offer_of_shared_memory_that_the_receiver_cannot_map_is_received_in_fragments() {
+    let mut endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let (mut peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
+    let segment = |descriptor: u64| 1 << 63 | descriptor << 32;
+    let places = [(0, segment(0)), (0, segment(1000)), (u64::MAX, segment(0x7fff_ffff)), (1 << 40, 5), (0, u64::MAX)];
+    let data: Vec<u8> = (0..100_000u32).map(|at| (at % 251) as u8).collect();
+    let receiver = std::thread::spawn({
+        let expected = data.clone();
+        move || {
+            let engine = engine(own);
+            for _ in places {
+                let mut got = vec![0; expected.len()];
+                let status =
+                    engine.recv(engine.lock(), 0, 1, 1, RecvBuf::from_slice(&mut got)).expect("the data come in parts");
+                assert_eq!((status.bytes(), got == expected), (expected.len() as u64, true));
+            }
+            assert_eq!(engine.instruments().shared_received.get(), 0);
+        }
+    });
+    for (offset, number) in places {
+        let region = RegionKey::from_words([offset, number]);
+        let offer = Offer { bytes: data.len() as u64, region, ways: wire::SHARED, pipelined: false };
+        let head = RecordHead { kind: wire::OFFER, flags: wire::SHARED, context: 0, tag: 1, a: 1, b: 77 };
+        peer.push(0, &head, &offer.encode()).expect("room");
+        let mut stream = Stream::default();
+        while stream.0.is_none() {
+            peer.poll(&mut stream).expect("the engine sends sound records");
+            std::thread::yield_now();
+        }
+        let token = stream.0.expect("seen above");
+        for (part, at) in data.chunks(4000).zip((0u64..).step_by(4000)) {
+            let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: at, b: token };
+            while peer.push(0, &head, part).is_err() {
+                peer.poll(&mut stream).expect("the engine sends sound records");
+                std::thread::yield_now();
+            }
+        }
+    }
+    receiver.join().expect("the receiver saw what it should");
+}

@@ -733,7 +733,7 @@ static const ferrum_parameter parameters_Comm_split[] = {
     {"newcomm", "COMMUNICATOR", "MPI_Comm *", FERRUM_ADDRESS, FERRUM_OUT},
 };
 static const ferrum_parameter parameters_Comm_split_type[] = {
-    {"comm", "INTRACOMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
+    {"comm", "COMMUNICATOR", "MPI_Comm", FERRUM_HANDLE, FERRUM_IN},
     {"split_type", "SPLIT_TYPE", "int", FERRUM_INT, FERRUM_IN},
     {"key", "KEY", "int", FERRUM_INT, FERRUM_IN},
     {"info", "INFO", "MPI_Info", FERRUM_HANDLE, FERRUM_IN},

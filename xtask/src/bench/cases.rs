@@ -49,6 +49,14 @@ pub fn all() -> Vec<Case> {
     let mut all = vec![
         case("latency", "latency", None, 2, Printed, "half round trip of 0 B to 8 KiB"),
         case("latency-long", "latency", Some("long"), 2, Printed, "half round trip of 16 KiB to 4 MiB"),
+        case(
+            "latency-alloc-mem",
+            "latency",
+            Some("alloc_mem"),
+            2,
+            Printed,
+            "64 KiB to 16 MiB, memory of MPI_Alloc_mem",
+        ),
         case("latency-multiple", "latency", Some("multiple"), 2, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("bandwidth", "bandwidth", None, 2, Printed, "4 KiB to 4 MiB, window of 16"),
         case("rate", "rate", None, 2, Printed, "8-byte messages a second, window of 64"),

@@ -16,7 +16,7 @@ use crate::{Result, paths, process, tools};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines and their expected results. `$B` is the folder of `mpiexec`, `$P` that of the programs.
-const CASES: [(&str, &str, Expect); 57] = [
+const CASES: [(&str, &str, Expect); 63] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
@@ -199,6 +199,28 @@ const CASES: [(&str, &str, Expect); 57] = [
         "! timeout 20 $B/mpiexec -q -n 4 $P/checkpoint $P/saved die && $B/mpiexec -n 4 $P/checkpoint $P/saved check && rm $P/saved",
         Expect::Prints("all that was synchronised is there"),
     ),
+    ("part of a job", "$B/mpiexec -n 3 $P/apart part; test $? = 3", Expect::Prints("rank 2 continues")),
+    (
+        "part of a job by an error",
+        "$B/mpiexec -n 3 $P/apart part-error; test $? = 2",
+        Expect::Prints("rank 0 continues"),
+    ),
+    (
+        "child that fails",
+        "$B/mpiexec $P/apart child stay",
+        Expect::Refused("a job that rank 0 spawned failed with exit code 42"),
+    ),
+    (
+        "disconnected child that fails",
+        "$B/mpiexec $P/apart child disconnect; test $? = 42",
+        Expect::Prints("the parent continues"),
+    ),
+    ("parent that fails", "$B/mpiexec $P/apart parent stay", Expect::Status(42)),
+    (
+        "disconnected parent that fails",
+        "$B/mpiexec $P/apart parent disconnect; test $? = 42",
+        Expect::Prints("the child continues"),
+    ),
     ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Prints("size 2")),
     ("whole lines", "$B/mpiexec -n 8 $P/lines", Expect::Lines),
     ("input goes to rank 0", "echo for rank 0 | $B/mpiexec -n 2 $P/input", Expect::Prints("got for rank 0")),
@@ -237,6 +259,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         "ends",
         "spawns",
         "checkpoint",
+        "apart",
     ] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));

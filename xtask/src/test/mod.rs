@@ -54,6 +54,9 @@ pub struct Options {
     /// Seed of the random datatypes and collectives: a number, or `random`; the test prints it
     #[arg(long, value_name = "SEED", value_parser = seed)]
     seed: Option<String>,
+    /// All that takes long: mpi4py's tests with 1 to 5 ranks in both of its builds (about half an hour)
+    #[arg(long)]
+    whole: bool,
     /// Only tests whose name, `SUITE/TEST` as in reports, contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -125,6 +128,8 @@ pub struct Context {
     pub install: bool,
     /// The library to run conformance and collectives on, when it is not ours.
     pub on: Option<String>,
+    /// Whether runs that take long are made.
+    pub whole: bool,
     /// The seed of the random datatypes and collectives, when it is not the usual one.
     pub seed: Option<String>,
 }
@@ -149,6 +154,7 @@ pub fn run(options: &Options) -> Result<()> {
         dist: OnceCell::new(),
         install: !options.no_install && (options.install || programs::is_root()),
         on: options.on.clone(),
+        whole: options.whole,
         seed: options.seed.clone(),
     };
     if options.no_install {

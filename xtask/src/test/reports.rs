@@ -14,7 +14,7 @@ use crate::{Result, paths, process};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines, as in `launch`; `$J` is `mpiexec` with JSON.
-const RUNS: [&str; 21] = [
+const RUNS: [&str; 23] = [
     "$J -n 2 sh -c 'exit 3'",
     "$J -n 2 $P/refused",
     "$J -n 2 $P/traffic die",
@@ -33,6 +33,8 @@ const RUNS: [&str; 21] = [
     "FERRUM_ERROR_FORMAT=json $P/abort",
     "FERRUM_SETTINGS=/nonexistent/settings FERRUM_ERROR_FORMAT=json $P/size",
     "FERRUM_P2P_EAGER_LIMIT=abc FERRUM_ERROR_FORMAT=json $P/cvars",
+    "$J -n 2 $P/apart part",
+    "$J -n 2 $P/apart part-error",
     "$J $P/spawns abort",
     "FERRUM_ERROR_FORMAT=json $P/spawns lost",
     "$J -n 2 --cvar stats_at_end=all --cvar stats_format=json $P/traffic",

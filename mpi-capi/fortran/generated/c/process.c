@@ -190,7 +190,7 @@ FERRUM_BODY void body_Comm_spawn(__typeof__(MPI_Comm_spawn) *call, const char *c
     MPI_Fint *array_of_errcodes, MPI_Fint *ierror, size_t command_length, size_t argv_length)
 {
     char few_command[FERRUM_FEW_CHARACTERS];
-    char *c_command = ferrum_text(command, command_length, 0, few_command);
+    char *c_command = ferrum_text(command, command_length, 1, few_command);
     char **c_argv;
     int made_argv = ferrum_texts(ferrum_is_root(ferrum_comm(*comm), *root) ? argv : ferrum_argv_null_, argv_length, -1, &c_argv);
     MPI_Comm c_intercomm = 0;

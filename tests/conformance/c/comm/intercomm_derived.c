@@ -84,6 +84,21 @@ int main(int argc, char **argv)
     ok(MPI_Comm_split(inter, mine == 0 && side ? 1 : MPI_UNDEFINED, 0, &made));
     check(made == MPI_COMM_NULL);
 
+    /* By kind: all share memory. A part of one process alone has no remote group. */
+    ok(MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, -mine, MPI_INFO_NULL, &made));
+    check_shape(made, local, remote);
+    ok(MPI_Comm_rank(made, &again));
+    check_equal(again, local - 1 - mine);
+    all_to_all_remote(made, 33);
+    ok(MPI_Comm_free(&made));
+    ok(MPI_Comm_split_type(inter, MPI_UNDEFINED, 0, MPI_INFO_NULL, &made));
+    check(made == MPI_COMM_NULL);
+    ok(MPI_Info_create(&info));
+    ok(MPI_Info_set(info, "mpi_pset_name", "mpi://SELF"));
+    ok(MPI_Comm_split_type(inter, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &made));
+    check(made == MPI_COMM_NULL);
+    ok(MPI_Info_free(&info));
+
     /* By groups: the even ones of the own side, backwards. */
     ok(MPI_Comm_group(inter, &group));
     int ranks[1024], count = 0, there = (remote + 1) / 2;

@@ -54,7 +54,6 @@ int main(int argc, char **argv)
     check_class(MPI_Intercomm_merge(own, 0, &made), MPI_ERR_COMM);
     check_class(MPI_Comm_remote_size(MPI_COMM_WORLD, &value), MPI_ERR_COMM);
     check_class(MPI_Comm_remote_group(own, &group), MPI_ERR_COMM);
-    check_class(MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made), MPI_ERR_COMM);
     ok(MPI_Comm_group(inter, &group));
     check_class(MPI_Comm_create_group(inter, group, 1, &made), MPI_ERR_COMM);
     ok(MPI_Group_free(&group));

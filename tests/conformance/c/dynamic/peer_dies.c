@@ -39,6 +39,16 @@ int main(int argc, char **argv)
         class = class_of(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
     while (class == MPI_SUCCESS && !flag);
     check_equal(class, MPI_ERR_PROC_ABORTED);
+    /* Partitioned operations, started before it has ended or after. */
+    ok(MPI_Psend_init(data, 4, 100, MPI_CHAR, 0, 5, inter, MPI_INFO_NULL, &request));
+    ok(MPI_Start(&request));
+    ok(MPI_Pready_range(0, 3, request));
+    check_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_PROC_ABORTED);
+    ok(MPI_Request_free(&request));
+    ok(MPI_Precv_init(data, 4, 100, MPI_CHAR, 0, 5, inter, MPI_INFO_NULL, &request));
+    ok(MPI_Start(&request));
+    check_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_PROC_ABORTED);
+    ok(MPI_Request_free(&request));
     check_class(MPI_Barrier(inter), MPI_ERR_PROC_ABORTED);
     ok(MPI_Barrier(MPI_COMM_WORLD));
     ok(MPI_Comm_disconnect(&inter));

@@ -46,8 +46,11 @@ int main(int argc, char **argv)
         end_job(start_job(2, argv[0], service, port));
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (published)
+    if (published) {
+        check_class(MPI_Unpublish_name(service, MPI_INFO_NULL, "another port"), MPI_ERR_SERVICE);
+        check_class(MPI_Publish_name("", MPI_INFO_NULL, port), MPI_ERR_SERVICE);
         ok(MPI_Unpublish_name(service, MPI_INFO_NULL, port));
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     check_class(MPI_Lookup_name(service, MPI_INFO_NULL, found), MPI_ERR_NAME);
     MPI_Barrier(MPI_COMM_WORLD);

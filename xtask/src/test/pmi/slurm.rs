@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{Context, Endings, Expect, Programs, ends, is_there, words, works};
+use super::{Context, Endings, Expect, Programs, ends, is_there, spawns, words, works};
 use crate::process;
 use crate::test::Report;
 use crate::tools;
@@ -33,6 +33,8 @@ pub(super) fn check(context: &Context, ours: &Programs, report: &mut Report) -> 
     };
     works(report, "srun", ours, &start)?;
     ends(report, "srun", ours, &start, &Endings { abort: Expect::Failure, exit: Expect::Failure })?;
+    // The processes that are spawned are a further step of the same job.
+    spawns(report, "srun", &start, &[1, 3])?;
     let mut without = slurm.command("srun");
     let outcome = process::run(without.args(["--mpi=none", "-K", "-n", "2"]).arg(ours.get("job")), super::LIMIT)?;
     let message = words(&outcome.stderr);

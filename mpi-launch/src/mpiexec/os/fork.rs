@@ -1,4 +1,8 @@
-//! Division of this process, which has one thread.
+//! New processes that continue in this code, made by `fork`.
+//!
+//! Invariant: this process has one thread, so the new one may continue in any of its code. A new process has the original
+//! settings of signals and open files, where it starts programs.
+//! Not here: the processes of ranks (`spawn`), what the new process does (`child_job`, `guard`).
 #![allow(unsafe_code)] // fork, and settings of the new process
 
 use std::io;
