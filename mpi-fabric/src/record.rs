@@ -194,27 +194,8 @@ impl<'a> Payload<'a> {
         }
         let n = dst.len().min(self.len() - at);
         // SAFETY: `at + n <= len`, readable by `new`'s contract; `dst` is private memory, so they do not overlap.
-        unsafe {
-            match n >= prefetching::LEAST {
-                true => self.copy_long(at, dst.as_mut_ptr(), n),
-                false => copy_short(self.at.add(at), dst.as_mut_ptr(), n),
-            }
-        }
+        unsafe { copy::<true>(self.at.add(at), dst.as_mut_ptr(), n, self.len & FAR != 0) };
         n
-    }
-
-    /// Copies `n` bytes from `at` on.
-    /// # Safety
-    /// They are in the payload, and `dst..dst + n` is writable and not part of it.
-    #[inline(never)]
-    unsafe fn copy_long(&self, at: usize, dst: *mut u8, n: usize) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self.len & FAR != 0 {
-                true => prefetching::copy_from_far(self.at.add(at), dst, n),
-                false => prefetching::copy_prefetching(self.at.add(at), dst, n),
-            }
-        }
     }
 
     /// Appends all of it to a buffer.
@@ -252,12 +233,40 @@ impl<'a> Payload<'a> {
 /// `src..src + n` is readable, `dst..dst + n` writable, and they do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_short(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { copy::<false>(src, dst, n, false) };
+}
+
+/// Copies `n` bytes that another core has written, one that is `far`.
+///
+/// # Safety
+/// As [`copy_short`].
+#[inline(never)]
+unsafe fn copy_long(src: *const u8, dst: *mut u8, n: usize, far: bool) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match far {
+            true => prefetching::copy_from_far(src, dst, n),
+            false => prefetching::copy_prefetching(src, dst, n),
+        }
+    }
+}
+
+/// As [`copy_short`]; `FOREIGN`: another core has written the bytes, one that is `far`.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn copy<const FOREIGN: bool>(src: *const u8, dst: *mut u8, n: usize, far: bool) {
     // SAFETY: in all branches every access lies in `0..n` of both, by the branch's condition; unaligned on purpose.
     unsafe {
         if n == 8 {
             dst.cast::<u64>().write_unaligned(src.cast::<u64>().read_unaligned());
         } else if n > 32 {
-            std::ptr::copy_nonoverlapping(src, dst, n);
+            match FOREIGN && n >= prefetching::LEAST {
+                true => copy_long(src, dst, n, far),
+                false => std::ptr::copy_nonoverlapping(src, dst, n),
+            }
         } else if n >= 16 {
             let (first, last) = (src.cast::<u128>().read_unaligned(), src.add(n - 16).cast::<u128>().read_unaligned());
             dst.cast::<u128>().write_unaligned(first);
