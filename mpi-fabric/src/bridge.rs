@@ -242,9 +242,10 @@ impl Bridges {
         }
     }
 
-    /// The jobs of the peers.
+    /// The jobs of the peers that something pins.
     pub(crate) fn jobs(&self) -> Vec<u64> {
-        let mut jobs: Vec<u64> = self.peers.iter().flatten().map(|peer| peer.id.job).collect();
+        let peers = (self.first..).zip(&self.peers).filter(|(number, _)| self.table.is_pinned(*number));
+        let mut jobs: Vec<u64> = peers.filter_map(|(_, peer)| peer.as_ref()).map(|peer| peer.id.job).collect();
         jobs.sort_unstable();
         jobs.dedup();
         jobs

@@ -106,6 +106,11 @@ impl Engine {
         self.state.get_mut(guard).release_peers();
     }
 
+    /// As [`Endpoint::record_jobs`].
+    pub fn record_jobs(&self, guard: &Guard<'_>) {
+        self.state.get(guard).endpoint.record_jobs();
+    }
+
     /// As [`Endpoint::leave_jobs`].
     pub fn leave_jobs(&self, guard: &Guard<'_>) {
         self.state.get(guard).endpoint.leave_jobs();

@@ -91,10 +91,14 @@ impl Process {
     /// `MPI_Comm_disconnect`: [`Process::comm_free`] once no operation of the communicator is under way here. Waits,
     /// with no guard held. Errors: as there; `MPI_ERR_COMM` also for a duplicate whose request is not complete.
     pub fn comm_disconnect(&self, handle: Handle) -> Result<()> {
-        // Nothing keeps the communicator's processes connected when it is freed.
-        let context = self.parent(handle)?.context();
-        self.engine.wait_for_operations(self.engine.lock(), context)?;
-        self.comm_free(handle)
+        let comm = self.parent(handle)?;
+        self.engine.wait_for_operations(self.engine.lock(), comm.context())?;
+        // The bridge stays until a later call: a process that has left one is lost for the others, of which some may be in
+        // the last collective call on the communicator still.
+        self.comm_free(handle)?;
+        drop(comm);
+        self.engine.record_jobs(&self.engine.lock());
+        Ok(())
     }
 
     /// `MPI_Comm_free`: the handle is stale from here on; operations under way complete. Errors: `MPI_ERR_COMM`, also

@@ -44,6 +44,11 @@ impl PinTable {
         self.released.load(Ordering::Relaxed)
     }
 
+    /// Whether something pins a number.
+    pub(super) fn is_pinned(&self, number: u32) -> bool {
+        self.lock().get(&number).is_some_and(|count| *count > 0)
+    }
+
     /// The numbers whose count is 0, which are no longer counted.
     pub(super) fn take_released(&self) -> Vec<u32> {
         let mut counts = self.lock();

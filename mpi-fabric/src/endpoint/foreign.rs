@@ -76,9 +76,10 @@ impl Endpoint {
     }
 
     /// Records in the job memory which jobs this process is connected with, for the launchers of both.
-    fn record_jobs(&self) {
-        let jobs = self.bridges.as_ref().map_or(Vec::new(), |bridges| bridges.jobs());
-        self.job.set_connected_jobs(self.local, &jobs);
+    pub fn record_jobs(&self) {
+        if let Some(bridges) = &self.bridges {
+            self.job.set_connected_jobs(self.local, &bridges.jobs());
+        }
     }
 
     /// Records that this process is connected with no other job any more: it has finalised MPI.
