@@ -179,12 +179,11 @@ impl Endpoint {
     /// registers up to this call.
     #[inline(never)]
     fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
-        if let Some(output) = self.outputs.get_mut(dest as usize)
+        if self.permits_cells()
+            && let Some(output) = self.outputs.get_mut(dest as usize)
             && output.push_in_cell(&head, payload)
         {
-            output.notify(self.fenced, &self.variables);
-            self.variables.buffered_records.incr();
-            self.variables.buffered_bytes.add(payload.len() as u64);
+            self.pushed_in_cell(dest, payload.len());
             return Ok(());
         }
         if payload.len() >= AWAY_FROM && self.push_away(dest, &head, payload).is_ok() {
@@ -232,14 +231,13 @@ impl Endpoint {
         len: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Full> {
-        if let Some(output) = self.outputs.get_mut(dest as usize)
+        if self.permits_cells()
+            && let Some(output) = self.outputs.get_mut(dest as usize)
             && let Some(cell) = output.take_cell(len)
         {
             // SAFETY: the cell was taken for this length.
             unsafe { output.fill_cell(head, len, cell, fill) };
-            output.notify(self.fenced, &self.variables);
-            self.variables.buffered_records.incr();
-            self.variables.buffered_bytes.add(len as u64);
+            self.pushed_in_cell(dest, len);
             return Ok(());
         }
         if !self.outputs.get(dest as usize).is_some_and(|output| output.ring.fits(len)) {

@@ -39,7 +39,7 @@ impl Endpoint {
     /// process writes the next. `None`: it goes as one record.
     pub fn segment_bytes(&self, dest: u32, len: usize) -> Option<usize> {
         let output = self.outputs.get(dest as usize).filter(|output| output.local.is_some())?;
-        if output.cells.len() >= len.div_ceil(CELL_BYTES).max(2) {
+        if self.permits_cells() && output.cells.len() >= len.div_ceil(CELL_BYTES).max(2) {
             // Between near cores halves of one cell's length are faster, as the receiver copies one meanwhile; between far ones
             // each record takes as long as several KiB.
             let whole = if output.ring.distance().is_far() { CELL_BYTES } else { LONGEST_WHOLE };
@@ -53,16 +53,38 @@ impl Endpoint {
         (len > segment && len <= self.buffer.longest()).then_some(segment.next_multiple_of(LINE))
     }
 
+    /// Whether payloads may go through cells, which are written by ordinary stores: not where streaming stores are required.
+    #[inline(always)]
+    pub(super) fn permits_cells(&self) -> bool {
+        self.settings.copy_stores.get() != STREAMING
+    }
+
+    /// Wakes the receiver of a record with a payload in a cell, and counts it.
+    #[inline]
+    pub(super) fn pushed_in_cell(&mut self, dest: u32, len: usize) {
+        let output = &mut self.outputs[dest as usize];
+        output.notify(self.fenced, &self.variables);
+        self.variables.buffered_records.incr();
+        self.variables.buffered_bytes.add(len as u64);
+        if let Some(rings) = self.rings.get()
+            && rings[dest as usize].used.is_watched()
+        {
+            // The record fitted without a look at the receiver's report.
+            output.ring.limit(None);
+            self.show_used(dest);
+        }
+    }
+
     /// Whether a payload of so many bytes fits into the cells that are here for `dest`.
     pub fn has_cells_for(&self, dest: u32, bytes: u64) -> bool {
         let here = self.outputs.get(dest as usize).map_or(0, |output| output.cells.len());
-        bytes <= (here * CELL_BYTES) as u64
+        self.permits_cells() && bytes <= (here * CELL_BYTES) as u64
     }
 
     /// The best length of a fragment to `dest`, now; `most`: the longest one.
     pub fn fragment_bytes(&self, dest: u32, most: u64) -> u64 {
         match self.outputs.get(dest as usize) {
-            Some(output) if output.cells.len() > 0 => most.min(CELL_BYTES as u64),
+            Some(output) if self.permits_cells() && output.cells.len() > 0 => most.min(CELL_BYTES as u64),
             _ => most,
         }
     }
@@ -121,7 +143,7 @@ impl Endpoint {
 
     /// Whether there are so many cells for segments of this length, and room for so many lines in the ring to `dest`.
     fn has_cells(&mut self, dest: u32, lines: usize, cells: usize, segment: usize) -> bool {
-        let Some(output) = self.outputs.get(dest as usize) else { return false };
+        let Some(output) = self.outputs.get(dest as usize).filter(|_| self.permits_cells()) else { return false };
         if segment > CELL_BYTES || cells > output.cells.len() || lines.saturating_sub(1) * LINE > self.max_payload {
             return false;
         }

@@ -54,7 +54,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_copy_stores",
-                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise; auto: for each receiver as its distance is measured (fabric_ring_distance). With cached, receivers count as near where they could copy from shared memory (p2p_copy_shared_from). Takes effect with the next message.",
+                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise, and through no cells; auto: for each receiver as its distance is measured (fabric_ring_distance). With cached, receivers count as near where they could copy from shared memory (p2p_copy_shared_from). Takes effect with the next message.",
                 unit: "",
                 category: "fabric.queues",
                 value: ValueType::I32,
