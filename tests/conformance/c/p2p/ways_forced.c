@@ -76,8 +76,8 @@ static void limits(long long eager, long long ahead, long long pipelined)
     set("p2p_pipelined_limit", pipelined);
 }
 
-/* Whole messages: as one record in the ring, or in segments through the copy buffer; by ordinary stores, those of 192 bytes
- * and more may go through a cell of the pair instead, which counts as the buffer does. */
+/* Whole messages: as one record in the ring, or in segments through the copy buffer; by ordinary stores, those of 192
+ * bytes and more may go through a cell of the pair instead, which counts as the buffer does. */
 static void whole(int streaming)
 {
     unsigned long long counts[COUNTED];
