@@ -214,25 +214,26 @@ fn a_rank_can_send_to_itself() {
 
 #[test]
 fn buffered_sends_complete_at_once_within_the_attached_buffer() {
+    // Longer messages than go whole in cells.
     run(2, |rank| {
         let engine = &rank.engine;
         if rank.me() == 0 {
-            let refused = rank.try_send(1, 6, &pattern(40_000, 0), Mode::Buffered).expect_err("no buffer");
+            let refused = rank.try_send(1, 6, &pattern(400_000, 0), Mode::Buffered).expect_err("no buffer");
             assert_eq!(refused.class(), MPI_ERR_BUFFER);
-            let buffer = Attached { address: 0x1000, bytes: Some(100_000) };
+            let buffer = Attached { address: 0x1000, bytes: Some(1_000_000) };
             engine.buffer_attach(&mut engine.lock(), BufferOwner::Process, buffer).expect("the first");
             assert!(engine.buffer_attach(&mut engine.lock(), BufferOwner::Process, buffer).is_err());
-            rank.send(1, 6, &pattern(40_000, 1), Mode::Buffered);
-            rank.send(1, 6, &pattern(40_000, 2), Mode::Buffered);
-            assert!(rank.try_send(1, 6, &pattern(40_000, 3), Mode::Buffered).is_err(), "no room for a third");
+            rank.send(1, 6, &pattern(400_000, 1), Mode::Buffered);
+            rank.send(1, 6, &pattern(400_000, 2), Mode::Buffered);
+            assert!(rank.try_send(1, 6, &pattern(400_000, 3), Mode::Buffered).is_err(), "no room for a third");
             rank.send(1, 8, &[], Mode::Standard);
             assert_eq!(engine.buffer_detach(engine.lock(), BufferOwner::Process).expect("drained"), Some(buffer));
         } else {
             rank.recv(0, 8, &mut []).expect("fits");
             for seed in [1, 2] {
-                let mut data = vec![0; 40_000];
+                let mut data = vec![0; 400_000];
                 rank.recv(0, 6, &mut data).expect("fits");
-                assert!(data == pattern(40_000, seed));
+                assert!(data == pattern(400_000, seed));
             }
         }
     });
