@@ -81,7 +81,7 @@ impl Port {
             }
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    if is_own_user(&stream) && greets(engine, &stream)? {
+                    if is_own_user(&stream) && greets(engine, &stream, deadline)? {
                         return Ok(stream);
                     }
                 }
@@ -101,11 +101,13 @@ impl Port {
     }
 }
 
-/// Whether a whole greeting arrives in time, and its sender is still there. Reads nothing of it.
+/// Whether a whole greeting arrives in time, at most until the deadline of the accept, and its sender is still there.
+/// Reads nothing of it.
 /// # Errors
 /// An error of progress.
-fn greets(engine: &Engine, stream: &UnixStream) -> Result<bool> {
-    let deadline = Instant::now() + GREETING_LIMIT;
+fn greets(engine: &Engine, stream: &UnixStream, deadline: Option<Instant>) -> Result<bool> {
+    let own = Instant::now() + GREETING_LIMIT;
+    let deadline = deadline.map_or(own, |deadline| deadline.min(own));
     let mut wait = SocketWait::new(engine, None);
     while waiting_bytes::<GREETING_BYTES>(stream.as_fd()) < GREETING_BYTES {
         if is_ready(stream.as_fd(), libc::POLLRDHUP, 0) || Instant::now() >= deadline {

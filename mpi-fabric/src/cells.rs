@@ -9,7 +9,7 @@
 //! Each of a pair has one half of its cells at first. A process without cells, because it has sent more than it received, sends in
 //! other ways.
 //!
-//! Invariant: of an honest pair each cell is in exactly one [`Cells`], or in a record that is not yet read; the one that has
+//! Invariant: as long as both processes keep the protocol, each cell is in exactly one [`Cells`], or in a record that is not yet read; the one that has
 //! it is the only one that writes it.
 //! Not here: the records (`ring`), other ways of a payload (`endpoint::segments`).
 

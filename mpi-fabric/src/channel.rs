@@ -391,7 +391,7 @@ impl Channel {
     ///
     /// Of an operation of one turn all processes publish as much or nothing, and read something of others that is as
     /// long, or publish as much. So a process in whose part the room of a short one is missing waits at most for
-    /// processes that have not entered that operation: of [`REPORTS`] short ones four times as many have room.
+    /// processes that have not entered that operation: of `REPORTS` short ones four times as many have room.
     #[inline(always)]
     pub fn end_operation(&self, mutual: bool) {
         let number = self.number.load(Relaxed);

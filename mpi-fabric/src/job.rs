@@ -280,8 +280,11 @@ impl Job {
     /// Records the jobs that a rank is connected with; for that rank itself. Panics if there is no such rank.
     pub fn set_connected_jobs(&self, rank: u32, jobs: &[u64]) {
         let block = self.block(rank);
+        // While the list changes, its length is that of more jobs than are listed.
+        block.connected_jobs().store(2 + block::MOST_CONNECTED_JOBS as u64, Ordering::Relaxed);
         for (i, job) in jobs.iter().take(block::MOST_CONNECTED_JOBS).enumerate() {
-            block.connected_job(i).store(*job, Ordering::Relaxed);
+            // Release pairs with the Acquire in `has_left`: who reads the job reads a length from that store on.
+            block.connected_job(i).store(*job, Ordering::Release);
         }
         // Release pairs with the Acquire in `has_left`.
         block.connected_jobs().store(1 + jobs.len() as u64, Ordering::Release);
@@ -294,12 +297,14 @@ impl Job {
             let block = self.block(rank);
             // Acquire pairs with the Release in `set_connected_jobs`.
             let count = block.connected_jobs().load(Ordering::Acquire) as usize;
-            let is_among = |job| (0..count - 1).any(|i| block.connected_job(i).load(Ordering::Relaxed) == job);
+            // Acquire pairs with the Release in `set_connected_jobs`, as the length is read again below.
+            let is_among = |job| (0..count - 1).any(|i| block.connected_job(i).load(Ordering::Acquire) == job);
+            let is_same = || block.connected_jobs().load(Ordering::Relaxed) as usize == count;
             match count {
                 0 => false,
                 1 => true,
                 // Of more than are listed any may be it.
-                _ => count - 1 <= block::MOST_CONNECTED_JOBS && job.is_some_and(|job| !is_among(job)),
+                _ => count - 1 <= block::MOST_CONNECTED_JOBS && job.is_some_and(|job| !is_among(job)) && is_same(),
             }
         };
         (0..self.ranks()).all(is_left)

@@ -154,8 +154,8 @@ pub mod bell {
     pub const WAITERS: usize = 0x00;
     /// u32: futex word, changed by every wake-up.
     pub const FUTEX: usize = 0x40;
-    /// 16 x u64: bit `r` is set once rank `r` sends to this rank. The rank's own bit, which no sender needs, requests it
-    /// to look at [`super::header::LOST`].
+    /// 16 x u64: bit `r` is set once rank `r` sends to this rank. The rank's own bit, which no sender needs, reports
+    /// that [`super::header::LOST`] has changed.
     pub const CONNECTED: usize = 0x80;
     /// Length of a bell in bytes.
     pub const BYTES: usize = 0x100;

@@ -1,4 +1,7 @@
 //! Per-peer data of an endpoint: the ring to a peer that shares memory, the ring from it, the facts of its process.
+//!
+//! Invariant: a cell is written only by the process that has it.
+//! Not here: the protocol of the rings (`ring`), which cells a process has (`cells`).
 
 use std::ptr::NonNull;
 

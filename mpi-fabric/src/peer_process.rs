@@ -131,8 +131,18 @@ impl PeerProcess {
 
 /// Whether there is a process with this id; one that has ended counts until its parent has collected its exit status.
 pub(crate) fn exists(pid: u32) -> bool {
+    // 0 and negative numbers name groups of processes.
+    if pid == 0 || i32::try_from(pid).is_err() {
+        return false;
+    }
     // SAFETY: signal 0 is not delivered; the call only reports whether the process exists.
     unsafe { libc::kill(pid as libc::pid_t, 0) == 0 || *libc::__errno_location() != libc::ESRCH }
+}
+
+/// Whether a process with this id runs, for a caller that may wait until it does not: one that has ended does not run.
+#[cold]
+pub(crate) fn runs(pid: u32) -> bool {
+    open_process(pid).map_or_else(|| exists(pid), |process| !ended(&process))
 }
 
 fn open_process(pid: u32) -> Option<OwnedFd> {

@@ -35,7 +35,7 @@ mpi_t::cvars! {
         /// How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores,
         /// which are faster when both run on cores that share a cache; streaming: by stores that go past the caches,
         /// which are faster otherwise, and through no cells; auto: for each receiver as its distance is measured
-        /// (fabric_ring_distance). With cached, receivers count as near where they could copy from shared memory
+        /// (fabric_ring_distance), but always by ordinary stores in cells. With cached, receivers count as near where they could copy from shared memory
         /// (p2p_copy_shared_from). Takes effect with the next message.
         pub copy_stores: i32 = AUTO => {
             name: "fabric_copy_stores", unit: "", category: "fabric.queues", scope: Local, states: &STORES,

@@ -19,7 +19,7 @@ use crate::layout::PAGE;
 use crate::mapping::{Mapping, open_sealed};
 use crate::memory_lock::MemoryLock;
 use crate::os::sched_yield;
-use crate::peer_process::exists;
+use crate::peer_process::runs;
 use crate::shared_objects;
 
 /// Offset of the word that identifies an object.
@@ -124,7 +124,7 @@ impl SharedMemory {
             turns = turns.wrapping_add(1);
             let taken = match lock.holder() {
                 None => lock.try_take(self.process),
-                Some(holder) => turns.is_multiple_of(CHECKS) && !exists(holder) && lock.take_over(holder, self.process),
+                Some(holder) => turns.is_multiple_of(CHECKS) && !runs(holder) && lock.take_over(holder, self.process),
             };
             if taken {
                 return SharedMemoryGuard(lock);

@@ -68,14 +68,14 @@ mpi_t::instruments! {
     /// The ring to one process of the job: one element for each rank in MPI_COMM_WORLD.
     pub struct RingInstruments: NoObject, verbosity: TunerDetail {
         /// Part of the ring to each process that is in use, from 0 to 1: written by this process and, by the last
-        /// report of the receiver, not yet read. A receiver reports after each quarter of the ring. Updated by this
-        /// process's records in the ring and by the allocation of the handle.
+        /// report of the receiver, not yet read. A receiver reports after each quarter of the ring, and after 2 KiB of it
+        /// with records in cells. Updated by this process's records in the ring and by the allocation of the handle.
         pub used: WatchedPercentage =
             { name: "fabric_ring_used", class: Percentage, type: f64, unit: "part of 1", category: "fabric.queues" },
         /// Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the
         /// median of the last measurements, 0 before the first. Below 50 the two processes run on cores that share a
-        /// cache. Measured now and then while this process sends messages of 2 KiB and more; updated then and by the
-        /// allocation of the handle.
+        /// cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of 192 bytes);
+        /// updated then and by the allocation of the handle.
         pub distance: Size =
             { name: "fabric_ring_distance", class: Generic, type: u64, unit: "nanoseconds",
               category: "fabric.queues" },

@@ -66,23 +66,48 @@ pub(crate) fn try_set(file: &std::fs::File, kind: Kind, start: u64, length: u64)
     }
 }
 
+/// Whether a program, this one or another, holds a lock of its own on some of these bytes: one of a process, not one of an
+/// open file as this library's.
+pub(crate) fn is_locked_by_program(file: &std::fs::File, start: u64, length: u64) -> io::Result<bool> {
+    let mut lock = lock_of(Kind::Write, start, length)?;
+    // SAFETY: the call reads and writes the structure.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut lock) } {
+        -1 => Err(io::Error::last_os_error()),
+        // The id is -1 for a lock of an open file.
+        _ => Ok(lock.l_type != libc::F_UNLCK as libc::c_short && lock.l_pid != -1),
+    }
+}
+
 fn change(file: &std::fs::File, command: i32, kind: Kind, start: u64, length: u64) -> io::Result<()> {
+    let lock = lock_of(kind, start, length)?;
+    // SAFETY: the call reads the structure.
+    match unsafe { libc::fcntl(file.as_raw_fd(), command, &lock) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+fn lock_of(kind: Kind, start: u64, length: u64) -> io::Result<libc::flock> {
     let place = |value: u64| libc::off_t::try_from(value).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW));
     let kind = match kind {
         Kind::None => libc::F_UNLCK,
         Kind::Read => libc::F_RDLCK,
         Kind::Write => libc::F_WRLCK,
     };
-    let lock = libc::flock {
+    Ok(libc::flock {
         l_type: kind as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
         l_start: place(start)?,
         l_len: place(length)?,
         l_pid: 0,
-    };
+    })
+}
+
+/// Locks a whole file as `lockf` does.
+#[cfg(test)]
+pub(crate) fn lock_as_a_program(file: &std::fs::File) {
+    let mut lock = lock_of(Kind::Write, 0, 1).expect("small numbers");
+    lock.l_len = 0;
     // SAFETY: the call reads the structure.
-    match unsafe { libc::fcntl(file.as_raw_fd(), command, &lock) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
+    assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &lock) }, 0);
 }

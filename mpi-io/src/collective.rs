@@ -160,19 +160,21 @@ impl File {
         }
     }
 
-    /// `MPI_File_close`, except freeing the objects of this process. Data are written to the device if there are any; a
-    /// file that is deleted on closing is deleted when all processes have called. Errors: as [`File::sync`], and those
+    /// `MPI_File_close`, except freeing the objects of this process. Data are written to the device if there are any.
+    /// Waits for all processes if the file may be written; one that is deleted on closing is deleted when all have called. Errors: as [`File::sync`], and those
     /// of the deletion, in all processes. The file is to be dropped after an error too.
     pub fn close(&self) -> Result<()> {
         if !self.amode.deletes() {
             let finished = self.finish();
-            if self.regular && self.amode.writes() && self.comm.size() > 1 {
-                // The mark of rank 0 stays until no process writes.
-                exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 4] })?;
-            }
+            // The mark of rank 0 stays until no process writes.
+            let met = if self.regular && self.amode.writes() && self.comm.size() > 1 {
+                exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 4] }).map(drop)
+            } else {
+                Ok(())
+            };
             // Closing the file does the same; the program may have passed it on to a child process.
             let _ = openers::remove(&self.system);
-            return finished;
+            return finished.and(met);
         }
         // Deletes when all processes have called: another open of the same name could need the file until then.
         exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 4] })?;

@@ -11,10 +11,10 @@
 use std::fs::File;
 use std::io;
 
-use crate::atomicity::{Kind, set, try_set};
+use crate::atomicity::{Kind, is_locked_by_program, set, try_set};
 
-/// The first byte of the region: no file system has files as long.
-const REGION: u64 = 1 << 62;
+/// The first byte of the region: the last bytes that an offset can name.
+const REGION: u64 = i64::MAX as u64 - PLACES;
 /// Its bytes: places for marks.
 const PLACES: u64 = 1 << 20;
 /// Places that a handle tries.
@@ -23,7 +23,8 @@ const ATTEMPTS: u64 = 64;
 /// The handle among others of the same file, as rank 0 has found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It has a mark, or the system has no locks.
+    /// It has a mark, or no handle can lock the region: the system has no locks, or a program holds a lock of the whole
+    /// file.
     Equal,
     /// Another handle may write gaps back: all writes of this one lock their ranges.
     Beside,
@@ -40,7 +41,11 @@ pub(crate) fn mark(file: &File, seed: u64) -> Standing {
             Err(_) => return Standing::Equal,
         }
     }
-    Standing::Beside
+    // Locks of ranges would wait for a program's lock of the whole file, which may be this program's own.
+    match is_locked_by_program(file, REGION, PLACES) {
+        Ok(true) => Standing::Equal,
+        _ => Standing::Beside,
+    }
 }
 
 /// Locks the region for a handle that has a mark; false while there is another mark, and where the system has no locks.
@@ -56,6 +61,7 @@ pub(crate) fn remove(file: &File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::atomicity::lock_as_a_program;
 
     fn opened(name: &str) -> (File, File) {
         let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
@@ -75,6 +81,14 @@ mod tests {
         remove(&one).expect("unlocked");
         assert_eq!(mark(&other, 2), Standing::Equal);
         assert!(claim(&other));
+    }
+
+    #[test]
+    fn a_lock_of_the_whole_file_by_the_program_makes_no_write_wait() {
+        let (one, program) = opened("openers-program");
+        lock_as_a_program(&program);
+        assert_eq!(mark(&one, 3), Standing::Equal);
+        assert!(!claim(&one));
     }
 
     #[test]

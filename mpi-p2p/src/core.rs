@@ -114,7 +114,7 @@ pub(crate) struct Core {
     pub lost: Vec<u32>,
     pub lost_reported: bool,
     /// How many of them the waits were woken for.
-    pub lost_announced: usize,
+    pub lost_is_news: bool,
     /// The first protocol error in what another process sent.
     pub fault: Option<Error>,
 }
@@ -217,7 +217,7 @@ impl Core {
             lock,
             lost: Vec::new(),
             lost_reported: false,
-            lost_announced: 0,
+            lost_is_news: false,
             fault: None,
         }
     }

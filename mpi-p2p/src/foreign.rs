@@ -92,12 +92,7 @@ impl Engine {
     /// `MPI_ERR_PROC_ABORTED`: one of its processes has ended.
     #[inline]
     pub fn check_lost(&self, guard: &Guard<'_>, context: u32) -> Result<()> {
-        let State { core, endpoint } = self.state.get(guard);
-        if core.lost.is_empty() {
-            return Ok(());
-        }
-        let lost = core.contexts.get(context).and_then(|context| core.lost_member(context));
-        lost.map_or(Ok(()), |number| Err(endpoint.lost_error(number)))
+        self.state.get(guard).check_lost(context)
     }
 
     /// Forgets the processes of other jobs that nothing pins any more and with which nothing is under way, and unmaps
@@ -123,6 +118,17 @@ impl Engine {
 }
 
 impl State {
+    /// See [`Engine::check_lost`].
+    #[inline]
+    pub fn check_lost(&self, context: u32) -> Result<()> {
+        let State { core, endpoint } = self;
+        if core.lost.is_empty() {
+            return Ok(());
+        }
+        let lost = core.contexts.get(context).and_then(|context| core.lost_member(context));
+        lost.map_or(Ok(()), |number| Err(endpoint.lost_error(number)))
+    }
+
     /// See [`Engine::release_peers`].
     pub fn release_peers(&mut self) {
         let State { endpoint, core } = self;
@@ -149,6 +155,7 @@ impl Core {
     pub fn peer_lost(&mut self, number: u32) {
         if !self.lost.contains(&number) {
             self.lost.push(number);
+            self.lost_is_news = true;
         }
         self.lost_reported = true;
     }
@@ -159,8 +166,7 @@ impl Core {
         self.lost_reported = false;
         self.lost.retain(|number| endpoint.id_of(*number).is_some());
         let waiting = self.waiting_for_lost();
-        let is_news = self.lost_announced != self.lost.len() || !waiting.is_empty();
-        self.lost_announced = self.lost.len();
+        let mut is_news = std::mem::take(&mut self.lost_is_news) || !waiting.is_empty();
         for (handle, number) in waiting {
             self.fail(handle, endpoint.lost_error(number));
         }
@@ -168,15 +174,16 @@ impl Core {
             self.fail_partitioned(request, operation, endpoint.lost_error(number));
         }
         self.replies.retain(|reply| !self.lost.contains(&reply.dest));
-        if !is_news {
-            return;
-        }
         for state in self.cancel_requests.values_mut() {
             if let CancelState::Waiting(dest) = state
                 && self.lost.contains(dest)
             {
                 *state = CancelState::Answered(false);
+                is_news = true;
             }
+        }
+        if !is_news {
+            return;
         }
         // Probes look again.
         self.completions += 1;

@@ -1,10 +1,9 @@
 //! A thread of the library that makes progress while the program computes: for collective operations that do not block.
 //!
 //! The thread sleeps on the doorbell while such operations are under way and no thread of the program waits in the
-//! library; otherwise it sleeps on a condition of its own. A program that
-//! tests for its operations, or waits for them at once, moves them by itself: then the thread only looks from time to time
-//! whether it still does, and takes over when it has made no call for a period. While it exists the process lock is in the mode of several
-//! threads. Operations that call functions of the program keep it asleep, because the program may have one thread.
+//! library; otherwise it sleeps on a condition of its own. A program that tests for its operations, or waits for them
+//! at once, moves them by itself: then the thread only looks from time to time whether it still does, and takes over when
+//! it has made no call for a period. While it exists the process lock is in the mode of several threads. Operations that call functions of the program keep it asleep, because the program may have one thread.
 //! Invariants: whoever changes what the thread depends on holds the process lock, or sets the stop; signals are for
 //! the threads of the program. The thread ends before the library's last user departs.
 //! Not here: its orders (`background`), which operations there are (`mpi-coll`), how a pass makes progress (`copying`).

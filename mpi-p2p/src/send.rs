@@ -42,7 +42,7 @@ pub struct StartedLine<'s> {
 }
 
 impl StartedLine<'_> {
-    /// Puts the message into the ring: as many bytes as [`State::isend_line`] was called for.
+    /// Puts the message into the ring: as many bytes as `State::isend_line` was called for.
     #[inline(always)] // one caller: `MPI_Isend`
     pub fn send(self, memory: &[u8]) {
         let StartedLine { request, rank, context, tag, room } = self;

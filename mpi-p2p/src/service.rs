@@ -71,8 +71,13 @@ impl Engine {
     }
 
     /// Waits until `ready`, called with the process's lock held after each change, returns true.
-    pub fn wait_until(&self, guard: Guard<'_>, mut ready: impl FnMut() -> bool) -> Result<()> {
-        self.block(guard, Awaited::Change, |_| ready().then_some(()))
+    /// # Errors
+    /// `MPI_ERR_PROC_ABORTED` while it returns false and a process of the context has ended.
+    pub fn wait_until(&self, guard: Guard<'_>, context: u32, mut ready: impl FnMut() -> bool) -> Result<()> {
+        self.block(guard, Awaited::Change, |state| match ready() {
+            true => Some(Ok(())),
+            false => state.check_lost(context).err().map(Err),
+        })?
     }
 
     /// Has [`Engine::wait_until`] call `ready` again in all threads that wait in it, after a change that no message made.

@@ -45,7 +45,8 @@ impl OneSided {
             epoch.expected
         };
         // The service has applied the batches that have arrived, and applies the others while this waits.
-        outcome.record(self.engine.wait_until(self.engine.lock(), || win.service.has_applied(expected)));
+        let context = win.comm.collective_context();
+        outcome.record(self.engine.wait_until(self.engine.lock(), context, || win.service.has_applied(expected)));
         outcome.record(win.service.take_error(&mut self.engine.lock()).map_or(Ok(()), Err));
         let waited = ops.wait_all(&mut outcome);
         outcome.record(waited);

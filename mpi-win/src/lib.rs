@@ -22,7 +22,7 @@
 //! operations that cannot be copied directly, are sent as messages, and the process that owns the memory applies them,
 //! under a lock of the memory, in any call that makes progress. In either case each element is changed by one
 //! accumulation at a time. The process lock is released while an operation on more than some kilobytes runs. A fence
-//! computes how many messages each process must expect.
+//! of mapped memory is a barrier; another one computes how many messages each process must expect.
 //!
 //! Invariants: an access reaches no byte that its target's owner did not expose, checked on both sides; an operation
 //! accesses memory only in an epoch of its process for the target; no code of the program runs in this crate.

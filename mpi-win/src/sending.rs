@@ -116,7 +116,8 @@ impl OneSided {
         under_way.into_iter().for_each(|rank| win.service.count_parts(&mut guard, rank, -1));
         self.engine.changed(&mut guard);
         // Operations with requests, which complete by themselves, and those that other threads flush.
-        outcome.record(self.engine.wait_until(guard, || !win.service.has_parts(ranks.clone())));
+        let context = win.comm.collective_context();
+        outcome.record(self.engine.wait_until(guard, context, || !win.service.has_parts(ranks.clone())));
         outcome.end()
     }
 

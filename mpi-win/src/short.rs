@@ -175,8 +175,8 @@ impl OneSided {
         Some(())
     }
 
-    /// `MPI_Win_flush` and `MPI_Win_flush_local`, where no operation goes as a message. Every [`FLUSHES`]th call goes the longer way,
-    /// which makes progress: a process may wait in calls of this for what another does when it gets a message.
+    /// `MPI_Win_flush` and `MPI_Win_flush_local`, where no operation goes as a message. Every sixteenth call goes the
+    /// longer way, which makes progress: a process may wait in calls of this for what another does when it gets a message.
     #[inline(always)] // one caller each: the entry points
     pub fn flush_quickly(&self, guard: &mut Guard<'_>, win: &Win, rank: i32) -> Option<()> {
         let epoch = win.epoch.get_mut(guard);
@@ -214,7 +214,8 @@ impl OneSided {
         Some(())
     }
 
-    /// `MPI_Win_unlock` where no operation goes as a message; every [`FLUSHES`]th call goes the longer way.
+    /// `MPI_Win_unlock` where no operation goes as a message; every sixteenth call goes the
+    /// longer way.
     #[inline(always)] // one caller: the entry point
     pub fn unlock_quickly(&self, guard: &mut Guard<'_>, win: &Win, rank: i32) -> Option<()> {
         let epoch = win.epoch.get_mut(guard);

@@ -222,8 +222,8 @@ impl<M: ThreadUse> File<'_, M> {
         self.handle
     }
 
-    /// Closes the file, which all processes do; its data are on the device then. Waits for all when the file is
-    /// deleted. Errors: those of the system, also of writes that seemed to succeed.
+    /// Closes the file, which all processes do; its data are on the device then. Waits for all if the file may be
+    /// written. Errors: those of the system, also of writes that seemed to succeed.
     pub fn close(mut self) -> Result<()> {
         self.closed = true;
         self.close_in_place()

@@ -9,8 +9,8 @@ use crate::call_context::CallContext;
 use crate::check::{self, Out};
 use crate::errors::Outcome;
 
-/// `MPI_Alloc_mem`: stores the address at `base`. The only hint with an effect is the alignment; long blocks are shared
-/// memory without a hint.
+/// `MPI_Alloc_mem`: stores the address at `base`. The only hint with an effect is the alignment; with
+/// `memory_share_alloc_mem` long blocks are shared memory.
 pub fn alloc_mem(cx: CallContext, size: isize, info: usize, base: *mut c_void) -> Outcome {
     let (bytes, base) = (check::size("size", size as i64)?, check::out::<usize>("baseptr", base.cast())?);
     let alignment = match info {

@@ -162,7 +162,7 @@ fn split<S: Steps>(shape: &Shape<'_>, steps: &mut S, own: Span, value: Span, to_
     let (what, team, root) = (shape.combining(), shape.team, shape.root_rank());
     let length = elements(shape, &what);
     let gets = to_all || team.rank == root;
-    let tells = to_all || team.rank != root;
+    let publishes_result = to_all || team.rank != root;
     stage(steps, &what, longest_part(shape))?;
     let bytes = |count: u64| count * what.size;
     // The place of a rank's part of a chunk: in a contribution, and where this process has its result.
@@ -189,7 +189,7 @@ fn split<S: Steps>(shape: &Shape<'_>, steps: &mut S, own: Span, value: Span, to_
         let contributed = present.map_or(0, |chunk| bytes(chunk.count - chunk.part(mine).1));
         if published + contributed > 0 {
             steps.reserve(published + contributed)?;
-            if let Some(chunk) = before.filter(|_| tells) {
+            if let Some(chunk) = before.filter(|_| publishes_result) {
                 steps.put(0, of_value(chunk, mine))?;
             }
             if let Some(chunk) = present {

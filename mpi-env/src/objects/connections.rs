@@ -20,7 +20,7 @@ use crate::record::process::Process;
 pub struct PortToUse {
     /// Its name.
     pub name: String,
-    /// When the call gives up, if it does.
+    /// The deadline of the call, if it has one.
     pub deadline: Option<Instant>,
 }
 

@@ -100,7 +100,8 @@ impl Process {
         }
     }
 
-    /// `MPI_Alloc_mem`: as [`Blocks::allocate`]; a long block is shared memory if it can be. Errors: `MPI_ERR_NO_MEM`.
+    /// `MPI_Alloc_mem`: as [`Blocks::allocate`]; a long block is shared memory if it can be and
+    /// `memory_share_alloc_mem` is set. Errors: `MPI_ERR_NO_MEM`.
     ///
     /// [`Blocks::allocate`]: crate::tables::memory::Blocks::allocate
     #[inline]

@@ -1,5 +1,6 @@
 //! The control variables of memory that programs allocate through the library (MPI-5.0, 9.2).
 //!
+//! Invariant: a change takes effect with the next allocation.
 //! Not here: the memory (`tables::memory`).
 
 mpi_t::cvars! {

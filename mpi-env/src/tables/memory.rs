@@ -1,6 +1,6 @@
 //! Memory that programs allocate through the library (MPI-5.0, 9.2).
 //!
-//! Long blocks come from the process's arena, because receivers copy messages from it themselves; short ones, and those
+//! On request (`memory_share_alloc_mem`) long blocks come from the process's arena, because receivers copy messages from it themselves; short ones, and those
 //! that cannot be shared, from the system's allocator. The table detects addresses that were never allocated, or are freed
 //! already, without accessing them.
 //! Invariant: a block is in the table exactly while it is allocated.

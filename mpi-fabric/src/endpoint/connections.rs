@@ -14,17 +14,20 @@ impl Endpoint {
     /// Takes over the connections that are new, and looks for lost ranks.
     #[cold]
     pub(super) fn connect(&mut self) {
+        let (own_word, own) = (self.local as usize / 64, 1 << (self.local % 64));
+        // First, so that the bits of all that a lost rank has sent are read after the report of its end.
+        // SAFETY: `Connections` has a word for each 64 ranks.
+        let word = unsafe { self.connected.word(own_word) };
+        if word.load(Ordering::Acquire) & own != 0 {
+            // Cleared before the lost ranks are looked for: a report after that sets it again, and the next poll finds
+            // it. Acquire pairs with the Release in `Job::report_lost`.
+            word.fetch_and(!own, Ordering::Acquire);
+            self.look_for_lost();
+        }
         for i in 0..self.known.len() {
             // SAFETY: `Connections` has as many words as `known`. Acquire pairs with the Release in `make_room`.
             let word = unsafe { self.connected.word(i) };
-            let own = if self.local as usize / 64 == i { 1 << (self.local % 64) } else { 0 };
-            let mut now = word.load(Ordering::Acquire);
-            if now & own != 0 {
-                // Cleared before the lost ranks are looked for: a report after that sets it again. Acquire pairs with the
-                // Release in `Job::report_lost`.
-                now = word.fetch_and(!own, Ordering::Acquire) & !own;
-                self.look_for_lost();
-            }
+            let now = word.load(Ordering::Acquire) & if i == own_word { !own } else { u64::MAX };
             for bit in 0..64 {
                 let local = i * 64 + bit;
                 // Bits of ranks that do not exist, and bits that were cleared, are damage by another process.

@@ -1,8 +1,9 @@
-//! Longer payloads: through the copy buffer, in segments, so that the receiver copies one while this process writes the
-//! next.
+//! Longer payloads: through cells or the copy buffer, in segments, so that the receiver copies one while this process
+//! writes the next.
 //!
 //! How they are copied and which part of the buffer they use follows the distance of the receiver.
-//! Not here: the buffer (`copy_buffer`), the measurement (`ring::distance`), what a segment is to the receiver (`mpi-p2p`).
+//! Invariant: all records of a payload are pushed, or none.
+//! Not here: the buffer (`copy_buffer`), which cells a process has (`cells`), the measurement (`ring::distance`), what a segment is to the receiver (`mpi-p2p`).
 
 use super::Endpoint;
 use crate::layout::{CELL_BYTES, LINE, MOST_CELLS};
@@ -66,12 +67,13 @@ impl Endpoint {
         output.notify(self.fenced, &self.variables);
         self.variables.buffered_records.incr();
         self.variables.buffered_bytes.add(len as u64);
-        if let Some(rings) = self.rings.get()
-            && rings[dest as usize].used.is_watched()
-        {
-            // The record fitted without a look at the receiver's report.
-            output.ring.limit(None);
-            self.show_used(dest);
+        if let Some(rings) = self.rings.get() {
+            rings[dest as usize].distance.set(output.ring.distance().ns().into());
+            if rings[dest as usize].used.is_watched() {
+                // The record fitted without a look at the receiver's report.
+                output.ring.limit(None);
+                self.show_used(dest);
+            }
         }
     }
 
@@ -94,7 +96,7 @@ impl Endpoint {
         if self.outputs.is_empty() { self.max_payload } else { self.max_payload.max(self.buffer.longest()) }
     }
 
-    /// Appends a payload as several records through the copy buffer, or none if there is no room for all: `first`, then
+    /// Appends a payload as several records through cells or the copy buffer, or none if there is no room for all: `first`, then
     /// records of the kind `rest`, whose word `a` is the offset of their part. `segment`: what [`Self::segment_bytes`]
     /// says, a multiple of a line if there is more than one. `Full`, which is not counted: to be tried by [`Self::push`].
     pub fn push_segments(
@@ -169,6 +171,9 @@ impl Endpoint {
         self.variables.buffered_bytes.add(payload.len() as u64);
         if count > 1 {
             output.notify(self.fenced, &self.variables);
+        }
+        if let Some(rings) = self.rings.get() {
+            rings[dest as usize].distance.set(output.ring.distance().ns().into());
         }
         self.show_used(dest);
     }

@@ -36,9 +36,8 @@ impl<M: RingMemory> Consumer<M> {
         &mut self,
         most: usize,
         mut each: impl FnMut(&RecordHead, Payload<'_>),
-        put_cell: impl FnMut(usize) -> bool,
+        mut put_cell: impl FnMut(usize) -> bool,
     ) -> Result<usize, BadRecord> {
-        let mut put_cell = put_cell;
         let (mut seen, mut long) = (0, false);
         while seen < most {
             let at = self.pos;

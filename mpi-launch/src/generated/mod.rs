@@ -54,7 +54,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_copy_stores",
-                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise, and through no cells; auto: for each receiver as its distance is measured (fabric_ring_distance). With cached, receivers count as near where they could copy from shared memory (p2p_copy_shared_from). Takes effect with the next message.",
+                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise, and through no cells; auto: for each receiver as its distance is measured (fabric_ring_distance), but always by ordinary stores in cells. With cached, receivers count as near where they could copy from shared memory (p2p_copy_shared_from). Takes effect with the next message.",
                 unit: "",
                 category: "fabric.queues",
                 value: ValueType::I32,
@@ -3940,7 +3940,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_used",
-            description: "Part of the ring to each process that is in use, from 0 to 1: written by this process and, by the last report of the receiver, not yet read. A receiver reports after each quarter of the ring. Updated by this process's records in the ring and by the allocation of the handle.",
+            description: "Part of the ring to each process that is in use, from 0 to 1: written by this process and, by the last report of the receiver, not yet read. A receiver reports after each quarter of the ring, and after 2 KiB of it with records in cells. Updated by this process's records in the ring and by the allocation of the handle.",
             unit: "part of 1",
             category: "fabric.queues",
             class: PvarClass::Percentage,
@@ -3951,7 +3951,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_distance",
-            description: "Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the median of the last measurements, 0 before the first. Below 50 the two processes run on cores that share a cache. Measured now and then while this process sends messages of 2 KiB and more; updated then and by the allocation of the handle.",
+            description: "Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the median of the last measurements, 0 before the first. Below 50 the two processes run on cores that share a cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of 192 bytes); updated then and by the allocation of the handle.",
             unit: "nanoseconds",
             category: "fabric.queues",
             class: PvarClass::Generic,

@@ -132,7 +132,7 @@ impl Failure {
         let others = match *self {
             Failure::PartAborted { ranks: 1, .. } => "; the other ranks continue".into(),
             Failure::PartAborted { ranks, .. } => {
-                format!("; {ranks} ranks of its communicator were ended, and the others continue")
+                format!("; {ranks} ranks were ended, and the others continue")
             }
             _ if others_ended => "; the other ranks were ended".into(),
             _ => String::new(),

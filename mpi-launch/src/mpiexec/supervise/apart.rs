@@ -15,11 +15,16 @@ use super::Supervisor;
 impl Supervisor<'_> {
     /// Ends the part of the job that a rank has aborted, and reports that; the others continue.
     pub(super) fn abort_part(&mut self, rank: u32, code: i32, cause: AbortCause) {
-        let living = self.part().into_iter().filter(|member| self.ranks[*member as usize].living);
+        let is_ended = |member: &u32| self.ranks[*member as usize].living && self.job.abort_by(*member).is_none();
+        let living = self.part().into_iter().filter(is_ended);
         let failure = Failure::PartAborted { rank, code, cause, ranks: 1 + living.count() as u32 };
         self.ending.abort_part(failure.exit_code(), Instant::now());
-        for signal in [libc::SIGTERM, libc::SIGCONT] {
-            self.signal_part(signal);
+        // A rank that has requested an abort itself ends by itself, when it has written its output.
+        let leaves = |member: &u32| self.ranks[*member as usize].living && self.job.abort_by(*member).is_some();
+        let ended = self.part().into_iter().filter(|member| !leaves(member));
+        for group in ended.filter_map(|member| self.guard.group_of(member)) {
+            os::signal_group(group, libc::SIGTERM);
+            os::signal_group(group, libc::SIGCONT);
         }
         let sentence = failure.sentence(self.plan, self.job, false);
         self.reporter.fail(failure.exit_code(), &sentence, |object| failure.facts(self.plan, self.job, object));

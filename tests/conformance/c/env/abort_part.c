@@ -93,6 +93,9 @@ static int alone(int by_call)
 {
     int ranks[MOST], count = kept(1, ranks), word;
     MPI_Comm left;
+    MPI_Request early = MPI_REQUEST_NULL;
+    if (rank < size - 1)
+        ok(MPI_Isend(&rank, 1, MPI_INT, size - 1, 8, MPI_COMM_WORLD, &early));
     ok(MPI_Comm_split(MPI_COMM_WORLD, rank == size - 1, 0, &left));
     if (rank == size - 1) {
         for (int i = 0; i < COUNT; i++)
@@ -108,6 +111,13 @@ static int alone(int by_call)
         check_equal(word, i);
     }
     needs(MPI_COMM_WORLD, size - 1);
+    /* A send that was complete before is not cancelled any more. */
+    int cancelled = 1;
+    MPI_Status status;
+    ok(MPI_Cancel(&early));
+    ok(MPI_Wait(&early, &status));
+    ok(MPI_Test_cancelled(&status, &cancelled));
+    check(!cancelled);
     continues(MPI_COMM_WORLD, left, ranks, count);
     /* Those that are left make new communicators, of the world's group and of a session's. */
     MPI_Group world, others;
