@@ -77,6 +77,14 @@ impl Endpoint {
         }
     }
 
+    /// Stores how far away a receiver is, once a handle has been allocated.
+    #[inline]
+    fn show_distance(&self, dest: u32) {
+        if let Some(rings) = self.rings.get() {
+            rings[dest as usize].distance.set(self.outputs[dest as usize].ring.distance().ns().into());
+        }
+    }
+
     /// Whether a payload of so many bytes fits into the cells that are here for `dest`.
     pub fn has_cells_for(&self, dest: u32, bytes: u64) -> bool {
         let here = self.outputs.get(dest as usize).map_or(0, |output| output.cells.len());
@@ -172,9 +180,7 @@ impl Endpoint {
         if count > 1 {
             output.notify(self.fenced, &self.variables);
         }
-        if let Some(rings) = self.rings.get() {
-            rings[dest as usize].distance.set(output.ring.distance().ns().into());
-        }
+        self.show_distance(dest);
         self.show_used(dest);
     }
 
@@ -219,10 +225,9 @@ impl Endpoint {
         output.pushed_away = output.pushed_away.wrapping_add(1);
         if output.pushed_away.is_multiple_of(LOOKS) {
             output.ring.look();
-            if let Some(rings) = self.rings.get() {
-                rings[dest as usize].distance.set(output.ring.distance().ns().into());
-            }
+            self.show_distance(dest);
         }
+        let output = &mut self.outputs[dest as usize];
         let mut head = *first;
         for (i, part) in payload.chunks(segment).enumerate() {
             let offset = start + i * segment;
