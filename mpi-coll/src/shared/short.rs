@@ -15,10 +15,10 @@ use crate::coll_op::CollOp;
 use crate::op::Reducer;
 
 impl Collectives {
-    /// The turns of a blocking operation that begins; `None` if the communicator has no channels.
+    /// The turns of a blocking operation that begins, as for [`Turns::new`]; `None` if the communicator has no channels.
     #[inline(always)]
-    pub(crate) fn turns<'c>(&'c self, comm: &'c Comm, heading: Heading) -> Option<Turns<'c>> {
-        Some(Turns::new(&self.engine, &comm.channels()?.blocking, heading))
+    pub(crate) fn turns<'c>(&'c self, comm: &'c Comm, heading: Heading, exchanges: bool) -> Option<Turns<'c>> {
+        Some(Turns::new(&self.engine, &comm.channels()?.blocking, heading, exchanges))
     }
 
     /// A barrier whose plan is to go through the channel; `None` if it must go by its steps.
@@ -27,7 +27,7 @@ impl Collectives {
         if !is_mutual_barrier(comm.size()) {
             return None;
         }
-        let mut turns = self.turns(comm, Heading::new(CollOp::Barrier, 0))?;
+        let mut turns = self.turns(comm, Heading::new(CollOp::Barrier, 0), false)?;
         let result = meet_all(&mut turns, comm.rank, comm.size());
         turns.end(result.is_ok());
         Some(result)
@@ -37,7 +37,7 @@ impl Collectives {
     #[inline(always)]
     pub(crate) fn shared_bcast(&self, comm: &Comm, buffer: &mut RecvBuf<'_>, root: u32) -> Option<Result<()>> {
         let bytes = buffer.bytes();
-        let mut turns = self.turns(comm, Heading::new(CollOp::Bcast, bytes))?;
+        let mut turns = self.turns(comm, Heading::new(CollOp::Bcast, bytes), false)?;
         let result = match comm.rank == root {
             true => publish(&mut turns, &buffer.as_send()),
             false => turns.store(root, 0, bytes, buffer, 0),
@@ -56,7 +56,7 @@ impl Collectives {
         reducer: &Reducer<'_>,
         count: u64,
     ) -> Option<Result<()>> {
-        let mut turns = self.turns(comm, Heading::new(CollOp::Allreduce, recv.bytes()))?;
+        let mut turns = self.turns(comm, Heading::new(CollOp::Allreduce, recv.bytes()), true)?;
         let result = combine_all(&mut turns, comm, send, recv, reducer, count);
         turns.end(result.is_ok());
         Some(result)
@@ -75,7 +75,7 @@ impl Collectives {
         (reducer, count): (&Reducer<'_>, u64),
         (bytes, root): (u64, u32),
     ) -> Option<Result<()>> {
-        let mut turns = self.turns(comm, Heading::new(CollOp::Reduce, bytes))?;
+        let mut turns = self.turns(comm, Heading::new(CollOp::Reduce, bytes), false)?;
         let result = match (send, recv) {
             (Some(send), None) => publish(&mut turns, send),
             (send, Some(recv)) => {
@@ -149,6 +149,6 @@ fn combine_all(
 }
 
 #[cold]
-pub(super) fn with_gaps() -> Error {
+pub(crate) fn with_gaps() -> Error {
     Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")
 }
