@@ -326,7 +326,8 @@ impl Channel {
     }
 
     /// As [`Channel::reserve`], for a turn in which every process publishes data and reads those of all others, after it has
-    /// published its own: of two processes the room of the data passes to the reader.
+    /// published its own: of two processes the room of the data passes to the reader, who may overwrite it; so a process does not read
+    /// its own publication.
     #[inline(always)]
     pub fn reserve_exchange(&self, bytes: usize) -> Result<Publication<'_>, Awaited<'_>> {
         self.reserve_in(self.number.load(Relaxed), bytes, true)
@@ -382,11 +383,15 @@ impl Channel {
         let (data, room) = match terms & (AWAY | PASSED) {
             AWAY_AND_PASSED => {
                 let place = offset.load(Relaxed);
-                // Who reads its own publication has passed the room on.
+                debug_assert_ne!(rank, self.rank, "the reader may overwrite it");
+                let bytes = match rank == self.rank {
+                    true => 0,
+                    false => ((place >> 32) as usize).min(self.passed.bytes()),
+                };
                 if rank != self.rank {
                     self.passed.put(place as usize & 1, number);
                 }
-                (self.passed_room(place as usize & 1), ((place >> 32) as usize).min(self.passed.bytes()))
+                (self.passed_room(place as usize & 1), bytes)
             }
             bits if bits & AWAY == 0 => {
                 // SAFETY: inside the line.

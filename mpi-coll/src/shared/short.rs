@@ -56,8 +56,11 @@ impl Collectives {
         reducer: &Reducer<'_>,
         count: u64,
     ) -> Option<Result<()>> {
-        let mut turns = self.turns(comm, Heading::new(CollOp::Allreduce, recv.bytes()), true)?;
-        let result = combine_all(&mut turns, comm, send, recv, reducer, count);
+        let bytes = recv.bytes();
+        // A contribution in place is overwritten, so it is read from its publication, which then must not pass to the reader.
+        let own = send.and_then(SendBuf::native).filter(|own| own.len() as u64 == bytes);
+        let mut turns = self.turns(comm, Heading::new(CollOp::Allreduce, bytes), own.is_some())?;
+        let result = combine_all(&mut turns, comm, (send, own), recv, reducer, count);
         turns.end(result.is_ok());
         Some(result)
     }
@@ -128,7 +131,7 @@ fn meet_all(turns: &mut Turns<'_>, rank: u32, size: u32) -> Result<()> {
 fn combine_all(
     turns: &mut Turns<'_>,
     comm: &Comm,
-    send: Option<&SendBuf<'_>>,
+    (send, own): (Option<&SendBuf<'_>>, Option<&[u8]>),
     recv: &mut RecvBuf<'_>,
     reducer: &Reducer<'_>,
     count: u64,
@@ -137,13 +140,18 @@ fn combine_all(
         Some(send) => publish(turns, send)?,
         None => publish(turns, &recv.as_send())?,
     }
-    let bytes = recv.bytes();
+    let (bytes, rank) = (recv.bytes(), comm.rank);
+    let turns = &*turns;
+    let contribution = |source: u32| match own.filter(|_| source == rank) {
+        Some(own) => Ok(own),
+        None => turns.bytes(source, 0, bytes),
+    };
     let Some(value) = recv.native_mut() else { return Err(with_gaps()) };
     let last = comm.size() - 1;
     // From the last rank down, so that each contribution is the left operand, its own as well.
-    value.copy_from_slice(&turns.bytes(last, 0, bytes)?[..value.len()]);
+    value.copy_from_slice(&contribution(last)?[..value.len()]);
     for source in (0..last).rev() {
-        reducer.apply(turns.bytes(source, 0, bytes)?, value, count);
+        reducer.apply(contribution(source)?, value, count);
     }
     Ok(())
 }
