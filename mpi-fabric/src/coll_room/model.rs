@@ -127,7 +127,7 @@ fn loom_reports_that_come_late_cover_all_lines_before_them() {
         let reader = thread::spawn({
             let lines = lines.clone();
             move || {
-                for number in 1..=4 {
+                for number in 1..=4u64 {
                     lines[(number % LINES) as usize].read(number);
                     if number % 2 == 0 {
                         protocol::report(&lines[0].finished, number + 1);
@@ -136,7 +136,7 @@ fn loom_reports_that_come_late_cover_all_lines_before_them() {
             }
         });
         let mut known = 1;
-        for number in 1..=4 {
+        for number in 1..=4u64 {
             // The last publication in this line, which the reader must have finished.
             let last = number.saturating_sub(LINES);
             while known <= last {
