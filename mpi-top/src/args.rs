@@ -82,7 +82,8 @@ const KEYS: &str = "Keys of the live view:
 pub fn parse() -> Command {
     let options = Options::parse();
     if options.json && !options.once && !options.list {
-        let error = clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, "--json needs --once or --list\n");
+        let error =
+            clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, "--json needs --once or --list\n");
         error.exit();
     }
     let Options { job, json, interval, .. } = options;
@@ -98,7 +99,8 @@ pub fn parse() -> Command {
 fn address(text: &str) -> Result<SocketAddr, String> {
     let loopback = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
     let port = text.strip_prefix("localhost:").unwrap_or(text).parse().map(loopback);
-    port.or_else(|_| text.parse()).map_err(|_| "it is a port, as 9464, or an address with one, as 127.0.0.1:9464".to_owned())
+    port.or_else(|_| text.parse())
+        .map_err(|_| "it is a port, as 9464, or an address with one, as 127.0.0.1:9464".to_owned())
 }
 
 fn interval(text: &str) -> Result<Duration, String> {

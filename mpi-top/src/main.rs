@@ -41,7 +41,9 @@ fn main() -> ExitCode {
 /// Writes a text; a reader that has ended is no failure.
 fn print(text: String) -> Result<(), String> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(format!("the output cannot be written: {error}")),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(format!("the output cannot be written: {error}"))
+        }
         _ => Ok(()),
     }
 }

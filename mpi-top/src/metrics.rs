@@ -59,7 +59,7 @@ impl Exporter {
             let view = found.job.view();
             let sample = self.samplers.entry(view.id()).or_default().take(view);
             let states = states(&sample);
-            readings.push(Reading { job: id_text(view.id()), command: found.command(), sample, states });
+            readings.push(Reading { job: id_text(view.id()), command: found.command.clone(), sample, states });
         }
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Readings(Mutex::new(readings))));
@@ -100,38 +100,53 @@ type RankMetric = (&'static str, &'static str, Option<Unit>, MetricType, fn(&Cou
 const RANK_METRICS: [RankMetric; 15] = {
     use MetricType::{Counter, Gauge};
     [
-        ("messages_sent", "Messages whose send has started, those of collective operations included", None, Counter, |c| {
-            c.messages_sent as f64
-        }),
+        (
+            "messages_sent",
+            "Messages whose send has started, those of collective operations included",
+            None,
+            Counter,
+            |c| c.messages_sent as f64,
+        ),
         ("messages_received", "Messages received, those of collective operations included", None, Counter, |c| {
             c.messages_received as f64
         }),
         ("sent", "Bytes in the messages sent", Some(Unit::Bytes), Counter, |c| c.bytes_sent as f64),
-        ("received", "Bytes in the program's own messages that were matched with a receive", Some(Unit::Bytes), Counter, |c| {
-            c.bytes_received as f64
-        }),
+        (
+            "received",
+            "Bytes in the program's own messages that were matched with a receive",
+            Some(Unit::Bytes),
+            Counter,
+            |c| c.bytes_received as f64,
+        ),
         ("collective_calls", "Calls of collective operations", None, Counter, |c| c.collective_calls as f64),
         ("waited", "Time that blocking calls waited, added when a wait ends", Some(Unit::Seconds), Counter, |c| {
             c.waited_ns as f64 / 1e9
         }),
         ("waits", "Waits of blocking calls", None, Counter, |c| c.waits as f64),
-        ("unexpected_arrivals", "Messages that arrived before their receive", None, Counter, |c| c.unexpected_ever as f64),
+        ("unexpected_arrivals", "Messages that arrived before their receive", None, Counter, |c| {
+            c.unexpected_ever as f64
+        }),
         ("errors", "Errors raised", None, Counter, |c| c.errors as f64),
         ("file", "Bytes read from files and written to them", Some(Unit::Bytes), Counter, |c| c.file_bytes as f64),
-        ("unexpected_messages", "Messages that have arrived and wait for a receive", None, Gauge, |c| c.unexpected as f64),
+        ("unexpected_messages", "Messages that have arrived and wait for a receive", None, Gauge, |c| {
+            c.unexpected as f64
+        }),
         ("unexpected", "Data stored for messages that wait for a receive", Some(Unit::Bytes), Gauge, |c| {
             c.unexpected_bytes as f64
         }),
         ("posted_receives", "Receives that wait for their message", None, Gauge, |c| c.posted as f64),
         ("requests", "Requests that exist", None, Gauge, |c| c.requests as f64),
-        ("heap", "Heap memory that the library has allocated", Some(Unit::Bytes), Gauge, |c| c.heap_bytes as f64),
+        ("alloc_mem", "Memory that the program has from MPI_Alloc_mem", Some(Unit::Bytes), Gauge, |c| {
+            c.alloc_mem_bytes as f64
+        }),
     ]
 };
 
 impl Collector for Readings {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut jobs = encoder.encode_descriptor("ferrum_mpi_job_ranks", "Ranks of the job", None, MetricType::Gauge)?;
+        let mut jobs =
+            encoder.encode_descriptor("ferrum_mpi_job_ranks", "Ranks of the job", None, MetricType::Gauge)?;
         for reading in readings.iter() {
             let labels = [("job", reading.job.clone()), ("command", reading.command.clone())];
             ConstGauge::new(reading.sample.ranks.len() as i64).encode(jobs.encode_family(&labels)?)?;

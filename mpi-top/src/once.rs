@@ -71,7 +71,7 @@ fn job_object(found: &FoundJob, kind: &str) -> Object {
         .number("pid", found.holder)
         .number("ranks", view.ranks())
         .number("cores", view.cores())
-        .text("command", &found.command())
+        .text("command", &found.command.clone())
 }
 
 fn json_lines(found: &FoundJob, rows: &[Row], before: &Sample, after: &Sample) -> String {
@@ -125,7 +125,7 @@ fn rank_object(row: &Row) -> Object {
         .json("unexpected_bytes", &counts.unexpected_bytes.to_string())
         .json("posted", &counts.posted.to_string())
         .json("requests", &counts.requests.to_string())
-        .json("heap_bytes", &counts.heap_bytes.to_string())
+        .json("alloc_mem_bytes", &counts.alloc_mem_bytes.to_string())
         .json("errors", &counts.errors.to_string())
 }
 

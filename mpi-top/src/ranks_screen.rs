@@ -50,7 +50,13 @@ pub struct RanksScreen {
 pub fn title(found: &FoundJob) -> String {
     let view = found.job.view();
     let of = if view.ranks() == 1 { "1 rank".to_owned() } else { format!("{} ranks", view.ranks()) };
-    format!("job {}, {of} on {} cores, process {}: {}", id_text(view.id()), view.cores(), found.holder, found.command())
+    format!(
+        "job {}, {of} on {} cores, process {}: {}",
+        id_text(view.id()),
+        view.cores(),
+        found.holder,
+        found.command.clone()
+    )
 }
 
 impl RanksScreen {
@@ -126,13 +132,9 @@ impl RanksScreen {
 
     /// Draws the table.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
-        let [title, totals, body, keys] = Layout::vertical([
-            Constraint::Length(1),
-            Constraint::Length(1),
-            Constraint::Min(0),
-            Constraint::Length(1),
-        ])
-        .areas(frame.area());
+        let [title, totals, body, keys] =
+            Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)])
+                .areas(frame.area());
         let over = if self.runs { "" } else { "ENDED: " };
         frame.render_widget(Line::from(format!("{over}{}", self::title(&self.found))).style(Modifier::BOLD), title);
         frame.render_widget(Line::from(self.totals()), totals);
@@ -167,7 +169,9 @@ impl RanksScreen {
         self.above = self.above.min(self.rows.len().saturating_sub(self.height.max(1)));
         let mut lines = Vec::new();
         for row in self.rows.iter().skip(self.above).take(self.height) {
-            lines.push(Line1::new(COLUMNS.iter().map(|(column, ..)| cell(*column, row.cell(*column)))).style(style(row)));
+            lines.push(
+                Line1::new(COLUMNS.iter().map(|(column, ..)| cell(*column, row.cell(*column)))).style(style(row)),
+            );
             for call in row.other_calls.iter().filter(|_| self.shows_threads) {
                 let mut cells = vec![Cell::default(); COLUMNS.len() - 1];
                 cells.push(Cell::from(format!("another thread: {}", call.describe())));

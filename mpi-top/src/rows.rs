@@ -139,7 +139,8 @@ pub fn call_text(call: Option<&Call>) -> String {
 impl Row {
     /// The text of a column.
     pub fn cell(&self, column: Column) -> String {
-        let counted = |count: fn(&Counts) -> u64| self.counts.map_or_else(|| "-".into(), |counts| amount(count(&counts) as f64));
+        let counted =
+            |count: fn(&Counts) -> u64| self.counts.map_or_else(|| "-".into(), |counts| amount(count(&counts) as f64));
         match column {
             Column::Rank => self.rank.to_string(),
             Column::Pid if self.pid == 0 => "-".into(),

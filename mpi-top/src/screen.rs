@@ -62,12 +62,7 @@ fn first(job: Option<&str>) -> Result<Screen, String> {
     Ok(Screen::Ranks(Box::new(RanksScreen::new(job_list::find(job)?))))
 }
 
-fn show(
-    terminal: &mut DefaultTerminal,
-    screen: &mut Screen,
-    interval: Duration,
-    ended: &AtomicBool,
-) -> io::Result<()> {
+fn show(terminal: &mut DefaultTerminal, screen: &mut Screen, interval: Duration, ended: &AtomicBool) -> io::Result<()> {
     let mut last = Instant::now();
     // Relaxed: the flag is all that the handler stores.
     while !ended.load(Ordering::Relaxed) {
