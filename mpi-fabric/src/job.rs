@@ -182,6 +182,13 @@ impl Job {
         self.fd.as_ref().map(AsFd::as_fd)
     }
 
+    /// Bytes of the memory that are in use: pages that a process has written. `None` if the memory has no descriptor here.
+    pub fn bytes_in_use(&self) -> Option<u64> {
+        let file = std::fs::File::from(self.fd()?.try_clone_to_owned().ok()?);
+        // The system counts in blocks of 512 bytes, whatever the file system's are.
+        Some(std::os::unix::fs::MetadataExt::blocks(&file.metadata().ok()?) * 512)
+    }
+
     /// The number of the job, random; never 0.
     pub fn id(&self) -> u64 {
         self.mapping.word(header::JOB_ID).load(Ordering::Relaxed)

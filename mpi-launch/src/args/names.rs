@@ -35,13 +35,14 @@ pub(super) enum Meaning {
     Tool,
     Profile,
     Trace,
+    Stats,
     List(Listing),
     /// An option for what this launcher does anyway; other launchers need it.
     Needless,
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 50] = {
+const NAMES: [(&str, Meaning); 51] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -86,6 +87,7 @@ const NAMES: [(&str, Meaning); 50] = {
         ("--tool", Tool),
         ("--profile", Profile),
         ("--trace", Trace),
+        ("--stats", Stats),
         ("--help-cvars", List(Listing::Cvars)),
         ("--help-pvars", List(Listing::Pvars)),
         ("--help-events", List(Listing::Events)),

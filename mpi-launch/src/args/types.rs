@@ -86,6 +86,8 @@ pub struct Options {
     pub profile: bool,
     /// The file for the times of all calls.
     pub trace: Option<PathBuf>,
+    /// Whether a summary is written at the end, and its file; none: the standard error output.
+    pub stats: Option<Option<PathBuf>>,
     /// Whether each line of output begins with the rank that wrote it.
     pub tag_output: bool,
     /// Whether each line of output begins with the time at which it came.
