@@ -2,6 +2,8 @@
 //!
 //! Invariant: a `Job` that was opened has a header that agrees with its length and with itself.
 
+mod reading;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use mpi_errors::Result;
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
 use crate::layout::{self, Layout, block, header};
-use crate::mapping::{Mapping, open_sealed_for_reading};
+use crate::mapping::Mapping;
 use crate::rank_block::{Life, RankBlock};
 use crate::recorder::{self, Recorder};
 use crate::region::Regions;
@@ -146,18 +148,6 @@ impl Job {
         Job::open_as(fd, layout::MAGIC, "the shared memory of a job")
     }
 
-    /// Opens the memory of a job that a process has under a descriptor, for reading only. Every function of the value that
-    /// stores something ends this process by a signal, so only the reader's interface passes such a value on
-    /// (`mpi-observe`).
-    /// # Errors
-    /// As [`Self::open`]; also if another process could make the memory shorter, or is of another user.
-    pub fn open_for_reading(pid: u32, descriptor: i32) -> Result<Job> {
-        let what = "the shared memory of a job";
-        let refused = |error: io::Error| fault::foreign(format!("this is not {what}: {error}"));
-        let file = open_sealed_for_reading(pid, descriptor).map_err(refused)?;
-        Job::checked(Mapping::open_for_reading(file.as_fd()).map_err(refused)?, layout::MAGIC, what)
-    }
-
     fn open_as(fd: BorrowedFd<'_>, magic: u64, what: &str) -> Result<Job> {
         let refused = |error: io::Error| fault::foreign(format!("this is not {what}: {error}"));
         Job::checked(Mapping::open(fd).map_err(refused)?, magic, what)
@@ -180,13 +170,6 @@ impl Job {
     /// to this process, or was opened for reading only.
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.fd.as_ref().map(AsFd::as_fd)
-    }
-
-    /// Bytes of the memory that are in use: pages that a process has written. `None` if the memory has no descriptor here.
-    pub fn bytes_in_use(&self) -> Option<u64> {
-        let file = std::fs::File::from(self.fd()?.try_clone_to_owned().ok()?);
-        // The system counts in blocks of 512 bytes, whatever the file system's are.
-        Some(std::os::unix::fs::MetadataExt::blocks(&file.metadata().ok()?) * 512)
     }
 
     /// The number of the job, random; never 0.

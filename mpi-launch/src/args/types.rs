@@ -7,6 +7,8 @@ use std::time::Duration;
 use super::Soft;
 
 /// A command.
+// One value in the life of a process.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq)]
 pub enum Command {
     /// Print the help text.
