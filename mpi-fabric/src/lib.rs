@@ -109,7 +109,7 @@ pub use {
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
     channel::{Awaited, Channel, IN_LINE, Place, Publication, Published, RoomWord},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
-    endpoint::{Attachment, Copier, Endpoint, HostShare, LineRoom, Near},
+    endpoint::{Attachment, Copier, Endpoint, HostShare, LineRoom, Near, Records},
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},
@@ -128,3 +128,4 @@ pub use {
 
 pub use rank_lock::RankLock;
 pub use record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};
+pub use ring::Expected;
