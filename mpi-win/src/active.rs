@@ -14,6 +14,7 @@ use mpi_core::Guard;
 use mpi_core::abi::*;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
+use mpi_fabric::EpochCounts;
 use mpi_p2p::{AwaitedWord, EpochCount, Mode};
 
 use crate::OneSided;
@@ -145,31 +146,37 @@ impl OneSided {
         }
     }
 
-    /// `MPI_Win_test`: as [`OneSided::wait`] if that would not wait; whether the epoch has ended. Errors: as there.
+    /// `MPI_Win_test`: as [`OneSided::wait`] if that would not wait; whether the epoch has ended, as it has after an error.
+    /// Errors: as there.
     pub fn test(&self, win: &Win) -> Result<bool> {
         let guard = &mut self.engine.lock();
         let exposed = win.epoch.get(guard).exposure.clone().ok_or_else(|| no_exposure(win))?;
-        let ended = match (exposed, win.counts()) {
-            (Exposed::Messages(ends), _) => self.engine.test_all(guard, &ends, |_, _| {})?,
-            (Exposed::Counted(origins), Some(counts)) => {
-                for origin in origins.iter() {
-                    let number = win.epoch.get(guard).pairs.count(*origin, Step::Wait) + 1;
-                    if !self.engine.test_word(guard, counts.awaited(*origin, EpochCount::Completes, number))? {
-                        return Ok(false);
-                    }
-                }
-                let pairs = &mut win.epoch.get_mut(guard).pairs;
-                for origin in origins.iter() {
-                    pairs.next(*origin, Step::Wait);
-                }
-                true
-            }
-            (Exposed::Counted(_), None) => true,
+        let tested = match (&exposed, win.counts()) {
+            (Exposed::Messages(ends), _) => self.engine.test_all(guard, ends, |_, _| {}),
+            (Exposed::Counted(origins), Some(counts)) => self.test_counts(guard, win, counts, origins),
+            (Exposed::Counted(_), None) => Ok(true),
         };
-        if ended {
-            win.epoch.get_mut(guard).exposure = None;
+        if !matches!(tested, Ok(false)) {
+            let epoch = win.epoch.get_mut(guard);
+            epoch.exposure = None;
+            if let Exposed::Counted(origins) = &exposed {
+                for origin in origins.iter() {
+                    epoch.pairs.next(*origin, Step::Wait);
+                }
+            }
         }
-        Ok(ended)
+        tested
+    }
+
+    /// Whether each of these ranks has counted the end of its epoch.
+    fn test_counts(&self, guard: &mut Guard<'_>, win: &Win, counts: &EpochCounts, origins: &[u32]) -> Result<bool> {
+        for origin in origins {
+            let number = win.epoch.get(guard).pairs.count(*origin, Step::Wait) + 1;
+            if !self.engine.test_word(guard, counts.awaited(*origin, EpochCount::Completes, number))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Waits until each of these ranks has raised the count that `awaited` returns for it.
