@@ -7,6 +7,7 @@
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`Channel`]: flags and slots of the collectives of one communicator. `coll_room`: the memory of a rank for them.
+//! - [`EpochCounts`]: counts of the epochs of each pair of processes of a window. `raised_word`: words to wait for.
 //! - `cells`: memory that passes to the receiver of a payload.
 //! - `copy_buffer`: the memory of a sender through which longer payloads go.
 //! - [`calibration`]: measured rates of this host, and up to which length such payloads are faster than copies by the kernel.
@@ -49,6 +50,7 @@ mod coll_room;
 mod copy_buffer;
 #[cfg(not(loom))]
 mod endpoint;
+mod epoch_counts;
 #[cfg(not(loom))]
 mod fault;
 #[cfg(not(loom))]
@@ -73,6 +75,8 @@ mod peer_process;
 #[cfg(not(loom))]
 mod pieces;
 mod prefetching;
+#[cfg(not(loom))]
+mod raised_word;
 #[cfg(not(loom))]
 mod rank_block;
 mod rank_lock;
@@ -107,14 +111,16 @@ pub mod doorbell;
 pub use {
     arena::Arena,
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
-    channel::{Awaited, Channel, IN_LINE, Place, Publication, Published, RoomWord},
+    channel::{Channel, IN_LINE, Place, Publication, Published},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
     endpoint::{Attachment, Copier, Endpoint, HostShare, LineRoom, Near, Records},
+    epoch_counts::{EpochCount, EpochCounts},
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},
     pages_on_demand::PagesOnDemand,
     pieces::Piece,
+    raised_word::{Awaited, RoomWord},
     rank_block::Life,
     rank_lock::RankLocks,
     recorder::{Mark, Recorder},
