@@ -12,6 +12,11 @@ pub(super) enum Meaning {
     Processes,
     Soft,
     Host,
+    Hostfile,
+    PerNode,
+    MapBy,
+    Manager,
+    Oversubscribe,
     Arch,
     Wdir,
     Path,
@@ -41,7 +46,7 @@ pub(super) enum Meaning {
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 50] = {
+const NAMES: [(&str, Meaning); 59] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -56,6 +61,15 @@ const NAMES: [(&str, Meaning); 50] = {
         ("-host", Host),
         ("-hosts", Host),
         ("-H", Host),
+        ("-hostfile", Hostfile),
+        ("-machinefile", Hostfile),
+        ("-f", Hostfile),
+        ("-ppn", PerNode),
+        ("-perhost", PerNode),
+        ("-npernode", PerNode),
+        ("-ntasks-per-node", PerNode),
+        ("--map-by", MapBy),
+        ("--manager", Manager),
         ("-arch", Arch),
         ("-wdir", Wdir),
         ("-wd", Wdir),
@@ -90,7 +104,7 @@ const NAMES: [(&str, Meaning); 50] = {
         ("--help-pvars", List(Listing::Pvars)),
         ("--help-events", List(Listing::Events)),
         ("--help-categories", List(Listing::Categories)),
-        ("--oversubscribe", Needless),
+        ("--oversubscribe", Oversubscribe),
         ("--allow-run-as-root", Needless),
         ("-envall", Needless),
         ("-genvall", Needless),

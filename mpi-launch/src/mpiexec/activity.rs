@@ -16,13 +16,25 @@ struct Activity {
     what: String,
     call: Option<Call>,
     /// The state of the process, and the seconds of processor time.
-    process: Option<(&'static str, f64)>,
+    process: Option<State>,
 }
+
+/// State of a process, and the seconds of processor time.
+pub(super) type State = (&'static str, f64);
 
 /// The activity of each rank, in a few lines: ranks with the same activity share one.
 pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
+    text(local(job, processes))
+}
+
+/// The same for ranks on other hosts: whether each runs, and the state of its process, if that is known.
+pub(super) fn report_remote(job: &Job, living: &[bool], states: &[Option<State>]) -> String {
+    text(all(job, living, &|rank| states[rank]))
+}
+
+fn text(activities: Vec<Activity>) -> String {
     let mut groups: BTreeMap<_, Vec<Activity>> = BTreeMap::new();
-    for activity in all(job, processes) {
+    for activity in activities {
         let state = activity.process.map(|(state, _)| state);
         groups.entry((activity.what.clone(), state)).or_default().push(activity);
     }
@@ -50,6 +62,15 @@ pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
 
 /// The same as fields, one object a rank.
 pub(super) fn list(job: &Job, processes: &[Option<i32>]) -> Vec<Object> {
+    objects(job, local(job, processes))
+}
+
+/// The same for ranks on other hosts.
+pub(super) fn list_remote(job: &Job, living: &[bool], states: &[Option<State>]) -> Vec<Object> {
+    objects(job, all(job, living, &|rank| states[rank]))
+}
+
+fn objects(job: &Job, activities: Vec<Activity>) -> Vec<Object> {
     let object = |activity: Activity| {
         let object = facts(job, activity.rank, Object::new().number("rank", activity.rank));
         let object = object.text("doing", &activity.what);
@@ -58,7 +79,7 @@ pub(super) fn list(job: &Job, processes: &[Option<i32>]) -> Vec<Object> {
             None => object,
         }
     };
-    all(job, processes).into_iter().map(object).collect()
+    activities.into_iter().map(object).collect()
 }
 
 /// A rank's last call as fields, if it made one.
@@ -68,12 +89,17 @@ pub(super) fn facts(job: &Job, rank: u32, object: Object) -> Object {
     object.number("call_number", i64::try_from(call.sequence).unwrap_or(i64::MAX))
 }
 
-fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
-    let activity = |(rank, pid): (usize, &Option<i32>)| {
-        let rank = rank as u32;
+fn local(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
+    let living: Vec<bool> = processes.iter().map(Option::is_some).collect();
+    all(job, &living, &|rank| processes[rank].and_then(process))
+}
+
+fn all(job: &Job, living: &[bool], state: &dyn Fn(usize) -> Option<State>) -> Vec<Activity> {
+    let activity = |(place, lives): (usize, &bool)| {
+        let rank = place as u32;
         let call = job.recorder(rank).current();
-        let what = match (pid, call, job.life(rank)) {
-            (None, ..) => "has ended".into(),
+        let what = match (*lives, call, job.life(rank)) {
+            (false, ..) => "has ended".into(),
             (_, Some(call), _) if !call.ended => format!("inside {}", call.describe()),
             (_, _, Life::Absent | Life::Attached) => "has not called MPI_Init".into(),
             (_, _, Life::Finalised) => "has called MPI_Finalize".into(),
@@ -81,17 +107,17 @@ fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
             (_, Some(call), _) => format!("outside MPI, after {}", call.describe()),
             _ => "outside MPI".into(),
         };
-        Activity { rank, what, call: call.filter(|_| pid.is_some()), process: pid.and_then(process) }
+        Activity { rank, what, call: call.filter(|_| *lives), process: if *lives { state(place) } else { None } }
     };
-    processes.iter().enumerate().map(activity).collect()
+    living.iter().enumerate().map(activity).collect()
 }
 
 /// State and processor time of a process; `None` where the system does not report it.
-fn process(pid: i32) -> Option<(&'static str, f64)> {
+pub(super) fn process(pid: i32) -> Option<State> {
     process_of(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-fn process_of(stat: &str) -> Option<(&'static str, f64)> {
+fn process_of(stat: &str) -> Option<State> {
     // The second field is the program's name in parentheses, and may hold anything.
     let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
     let state = match fields.next()? {
@@ -100,12 +126,20 @@ fn process_of(stat: &str) -> Option<(&'static str, f64)> {
         "D" => "waiting for the system",
         "T" | "t" => "stopped",
         "Z" | "X" => "ended",
-        _ => "in an unknown state",
+        _ => UNKNOWN,
     };
     let mut ticks = fields.skip(10).map(|field| field.parse::<u64>().unwrap_or(0));
     let (user, system) = (ticks.next()?, ticks.next()?);
     // The kernel counts for programs in hundredths of a second.
     Some((state, (user + system) as f64 / 100.0))
+}
+
+const UNKNOWN: &str = "in an unknown state";
+
+/// The state that another host has reported by this text.
+pub(super) fn state_of(text: &str) -> &'static str {
+    let known = ["running", "sleeping", "waiting for the system", "stopped", "ended"];
+    known.into_iter().find(|state| *state == text).unwrap_or(UNKNOWN)
 }
 
 /// "0, 2-4" for the ranks 0, 2, 3 and 4; they come in their order.
