@@ -27,8 +27,8 @@ For the whole job:
   -hostfile FILE       hosts, one a line (NAME, NAME:N or NAME slots=N), of programs
                        without -host; -machinefile and -f are the same
   -ppn N               so many ranks on each host; -perhost and -npernode are the same
-  --map-by HOW         node: one rank on each host in turn; slot: fill each host; ppr:N:node:
-                       N on each host
+  --map-by HOW         node: one rank on each host in turn; slot: fill each host;
+                       ppr:N:node: N on each host
   --oversubscribe      allow more ranks than the hosts have room for
   --manager NAME       what reaches other hosts: srun, prterun or hydra, or the path of one;
                        without it and FERRUM_MANAGER, in this order, what is found

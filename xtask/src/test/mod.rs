@@ -16,6 +16,7 @@ mod cxx;
 mod datatypes;
 mod fortran;
 mod headers;
+mod hosts;
 mod launch;
 mod manifest;
 mod miri;
@@ -75,7 +76,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 28] = [
+const SUITES: [(&str, &str, Suite); 29] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -111,6 +112,7 @@ const SUITES: [(&str, &str, Suite); 28] = [
     ("clients", "clients of MPI_T from MPICH and Open MPI, and tests of topologies, unchanged", clients::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
+    ("hosts", "mpiexec over several hosts, made of namespaces, by Hydra, PRRTE and Slurm", hosts::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
     ("bench", "the side-by-side programs run on our library", bench),
     ("mpi4py", "mpi4py from its source package with our mpicc", mpi4py::suite),
