@@ -88,7 +88,11 @@ pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let options = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ, records::PROFILE_FD, records::TIMELINE_FD];
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, HOST_RANKS, HOSTS, NET_SECRET, PROXY, PARENT].iter().chain(options).chain(&read).any(|own| name == *own)
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, HOST_RANKS, HOSTS, NET_SECRET, PROXY, PARENT]
+        .iter()
+        .chain(options)
+        .chain(&read)
+        .any(|own| name == *own)
 }
 
 /// How a process was started, by its environment.

@@ -39,7 +39,8 @@ pub enum MapBy {
     PerNode(u32),
 }
 
-const HOST: &str = "names of hosts, divided by commas, each with its number of ranks behind a colon if it has one (a,b:4)";
+const HOST: &str =
+    "names of hosts, divided by commas, each with its number of ranks behind a colon if it has one (a,b:4)";
 
 /// `a,b:4`.
 /// # Errors
@@ -138,7 +139,10 @@ mod tests {
     fn a_list_has_names_addresses_and_slots() {
         let due = vec![host("a", None), host("b.c-1", Some(4)), host("10.0.0.1", Some(2)), host("::1", None)];
         assert_eq!(list(OsStr::new("a, b.c-1:4,10.0.0.1:2,::1")), Ok(due));
-        assert_eq!(list(OsStr::new("[fe80::1%eth0]:3,[::1]")), Ok(vec![host("fe80::1%eth0", Some(3)), host("::1", None)]));
+        assert_eq!(
+            list(OsStr::new("[fe80::1%eth0]:3,[::1]")),
+            Ok(vec![host("fe80::1%eth0", Some(3)), host("::1", None)])
+        );
         for bad in ["", "a,,b", "a:0", "a:x", "a:1025", "a b", "-o", "a;b", "u@h", "[::1", "[::1]4", "$(x)"] {
             assert!(list(OsStr::new(bad)).is_err(), "{bad}");
         }
@@ -148,8 +152,14 @@ mod tests {
     fn a_file_has_a_host_a_line() {
         let due = vec![host("a", None), host("b", Some(4)), host("c", Some(2)), host("a", None)];
         assert_eq!(file(b"# all\na\n\nb:4 # big\r\n c  slots=2 max_slots=3\na"), Ok(due));
-        for (text, line) in [(&b""[..], 1), (b"# none\n", 1), (b"a\nb slots=x\n", 2), (b"a\n\nb two", 3), (b"a:2 slots=3", 1), (b"\xff", 1)]
-        {
+        for (text, line) in [
+            (&b""[..], 1),
+            (b"# none\n", 1),
+            (b"a\nb slots=x\n", 2),
+            (b"a\n\nb two", 3),
+            (b"a:2 slots=3", 1),
+            (b"\xff", 1),
+        ] {
             assert_eq!(file(text).err().map(|(line, _)| line), Some(line), "{}", String::from_utf8_lossy(text));
         }
     }
@@ -157,8 +167,14 @@ mod tests {
     #[test]
     fn distributions_have_names() {
         let parsed = |text: &str| map_by(OsStr::new(text)).ok();
-        assert_eq!((parsed("node"), parsed("Core"), parsed("slot")), (Some(MapBy::Node), Some(MapBy::Slot), Some(MapBy::Slot)));
-        assert_eq!((parsed("ppr:3:node"), parsed("ppr:0:node"), parsed("ppr:3:socket")), (Some(MapBy::PerNode(3)), None, None));
+        assert_eq!(
+            (parsed("node"), parsed("Core"), parsed("slot")),
+            (Some(MapBy::Node), Some(MapBy::Slot), Some(MapBy::Slot))
+        );
+        assert_eq!(
+            (parsed("ppr:3:node"), parsed("ppr:0:node"), parsed("ppr:3:socket")),
+            (Some(MapBy::PerNode(3)), None, None)
+        );
         assert_eq!((per_node(OsStr::new("8")), per_node(OsStr::new("0")).is_err()), (Ok(MapBy::PerNode(8)), true));
     }
 }

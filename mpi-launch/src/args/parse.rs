@@ -9,9 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::names::{self, Meaning};
-use super::{
-    ArgsError, Command, ErrorFormat, Group, HostFile, Options, Run, Soft, foreign, hosts, soft, value, words,
-};
+use super::{ArgsError, Command, ErrorFormat, Group, HostFile, Options, Run, Soft, foreign, hosts, soft, value, words};
 
 /// Returns a file's contents.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
@@ -210,8 +208,7 @@ impl<'a> Parser<'a> {
                     why: error.to_string(),
                 };
                 let text = (self.read)(Path::new(&file)).map_err(unreadable)?;
-                let hosts = hosts::file(&text)
-                    .map_err(|(line, why)| in_line(&file, line, ArgsError::HostLine(why)))?;
+                let hosts = hosts::file(&text).map_err(|(line, why)| in_line(&file, line, ArgsError::HostLine(why)))?;
                 options.hostfile = Some(HostFile { file, hosts });
             }
             Meaning::Arch => {

@@ -205,8 +205,8 @@ pub(super) fn is_running(pid: libc::pid_t) -> Option<bool> {
     process_descriptor(pid).map(|process| !has_ended(&process, 0))
 }
 
-/// A descriptor of a child that was not yet waited for.
-fn process_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
+/// A descriptor of a child that was not yet waited for, or of the parent.
+pub(super) fn process_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
     // SAFETY: no memory is passed; the descriptor is ours alone.
     unsafe {
         let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
@@ -215,7 +215,7 @@ fn process_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
 }
 
 /// Whether a process ends within a time.
-fn has_ended(process: &OwnedFd, milliseconds: i32) -> bool {
+pub(super) fn has_ended(process: &OwnedFd, milliseconds: i32) -> bool {
     let mut entry = [poll_entry(process.as_fd(), libc::POLLIN)];
     poll(&mut entry, Some(milliseconds)).is_ok() && entry[0].revents != 0
 }

@@ -78,7 +78,9 @@ impl<'a> Plan<'a> {
             warnings.extend(memory.check(ranks)?);
         }
         match run.options.input {
-            Input::Rank(rank) if rank >= ranks && part.is_none() => return Err(Refusal::Input { rank, last: ranks - 1 }),
+            Input::Rank(rank) if rank >= ranks && part.is_none() => {
+                return Err(Refusal::Input { rank, last: ranks - 1 });
+            }
             _ => {}
         }
         let cores = bind::cores(run.options.bind, ranks)?;
@@ -95,7 +97,8 @@ impl<'a> Plan<'a> {
             Input::Rank(rank) if rank >= ranks => return Err(Refusal::Input { rank, last: ranks - 1 }),
             _ => {}
         }
-        let program = |(group, ranks): (&'a Group, &u32)| Program { group, file: (&group.program).into(), ranks: *ranks };
+        let program =
+            |(group, ranks): (&'a Group, &u32)| Program { group, file: (&group.program).into(), ranks: *ranks };
         let programs = run.groups.iter().zip(&placement.counts).map(program).collect();
         let tools = Tools::default();
         let warnings = run.groups.iter().flat_map(not_passed).collect();

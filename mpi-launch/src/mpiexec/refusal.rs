@@ -62,7 +62,9 @@ pub(super) enum Refusal {
     Slots { ranks: u32, slots: u32, hosts: usize },
     #[error("{0}")]
     Allocation(String),
-    #[error("host {host} is not in this Slurm allocation, which has {hosts}; name others, or write --manager prterun or hydra")]
+    #[error(
+        "host {host} is not in this Slurm allocation, which has {hosts}; name others, or write --manager prterun or hydra"
+    )]
     NotAllocated { host: String, hosts: String },
     #[error(
         "no launcher that reaches other hosts is found in PATH: install MPICH's Hydra (package mpich) or PRRTE (package \

@@ -69,7 +69,8 @@ impl PmiState {
     pub fn over_hosts(here: u32, size: u32, job_id: u64, mapping: &str) -> PmiState {
         let mut state = PmiState::new(here, job_id);
         // A mapping of very many blocks is left out: it is no more than a hint.
-        let _ = state.space.put("PMI_process_mapping", "").and_then(|()| state.space.put("PMI_process_mapping", mapping));
+        let _ =
+            state.space.put("PMI_process_mapping", "").and_then(|()| state.space.put("PMI_process_mapping", mapping));
         state.others = Some(Others { size, new: Vec::new(), fencing: false });
         state
     }
@@ -383,8 +384,14 @@ mod tests {
         assert_eq!(state.missed(), None);
         let all = [("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())];
         assert_eq!(state.end_fence(&all).as_deref(), Some("cmd=barrier_out rc=0\n"));
-        assert_eq!((request(&mut state, 1, "cmd=get key=b"), state.end_fence(&[])), ("cmd=get_result rc=0 value=2".into(), None));
-        assert_eq!((state.line(1, b"cmd=barrier_in"), state.line(0, b"cmd=barrier_in")), (Act::Nothing, Act::Fence(vec![])));
+        assert_eq!(
+            (request(&mut state, 1, "cmd=get key=b"), state.end_fence(&[])),
+            ("cmd=get_result rc=0 value=2".into(), None)
+        );
+        assert_eq!(
+            (state.line(1, b"cmd=barrier_in"), state.line(0, b"cmd=barrier_in")),
+            (Act::Nothing, Act::Fence(vec![]))
+        );
     }
 
     #[test]

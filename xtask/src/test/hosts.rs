@@ -121,7 +121,11 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "a time limit",
         "hydra -n 4 --timeout 1 -host h1,h2 sleep 4711; echo code $?",
-        &["the job did not end within 1 s", "ranks 0-3: have not called MPI_Init; the processes are sleeping", "code 124\n"],
+        &[
+            "the job did not end within 1 s",
+            "ranks 0-3: have not called MPI_Init; the processes are sleeping",
+            "code 124\n",
+        ],
     ),
     (
         "a signal is passed on",
@@ -131,7 +135,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "a killed rank",
         "hydra -n 4 -host h1,h2 sh -c \"$stay\" & up 4; end_on 2 'sleep 4711'; wait $!; echo code $?",
-        &["on host h2 exited with code 137; the other ranks were ended", "code 137\n"],
+        &[" of 4 (sh) on host h2 was killed by signal 9 (SIGKILL); the other ranks were ended", "code 137\n"],
     ),
     (
         "the secret is on no command line",
@@ -182,7 +186,11 @@ const SLURM_CASES: &[(&str, &str, &[&str])] = &[
         "slurm -v -l -n 4 -host h2:2,h1:2 hostname 2>&1; echo code $?",
         &["/srun ", "[0] h2\n", "[3] h1\n", "code 0\n"],
     ),
-    ("Slurm: a host of others", "slurm -n 2 -host h1,h3 true; echo code $?", &["host h3 is not in this Slurm allocation", "code 2\n"]),
+    (
+        "Slurm: a host of others",
+        "slurm -n 2 -host h1,h3 true; echo code $?",
+        &["host h3 is not in this Slurm allocation", "code 2\n"],
+    ),
     (
         "Slurm: exit code",
         "slurm -n 4 -ppn 2 sh -c '[ $FERRUM_RANK = 2 ] && exit 9; sleep 4711'; echo code $?",
@@ -304,13 +312,7 @@ fn run(lab: &Lab, dist: &Path, work: &Path, line: &str) -> Result<Outcome> {
     process::run(&mut command, LIMIT)
 }
 
-fn cases(
-    lab: &Lab,
-    dist: &Path,
-    work: &Path,
-    cases: &[(&str, &str, &[&str])],
-    report: &mut Report,
-) -> Result<()> {
+fn cases(lab: &Lab, dist: &Path, work: &Path, cases: &[(&str, &str, &[&str])], report: &mut Report) -> Result<()> {
     for (name, line, texts) in cases.iter().filter(|(name, ..)| report.selects(name)).collect::<Vec<_>>() {
         let outcome = run(lab, dist, work, line)?;
         let printed = format!("{}{}", outcome.stdout, outcome.stderr);

@@ -342,7 +342,8 @@ mod tests {
 
     #[test]
     fn what_is_put_is_taken() {
-        let program = ProgramPart { program: "a".into(), ranks: vec![3, 4], soft: Some("1:2".into()), ..Default::default() };
+        let program =
+            ProgramPart { program: "a".into(), ranks: vec![3, 4], soft: Some("1:2".into()), ..Default::default() };
         let part = JobPart { programs: vec![program], host: (1, 2), ring_bytes: Some(9), ..Default::default() };
         for frame in [
             Frame::Ping {},

@@ -13,6 +13,7 @@ use mpi_fabric::block_copy::BLOCK_PAGES;
 use mpi_fabric::{AbortCause, Job, Life};
 
 use super::super::ending::{Ending, Order};
+use super::super::local_host;
 use super::super::os::{self, Ended};
 use super::super::outcome::{Failure, HostLoss, signal_name};
 use super::super::plan::Plan;
@@ -46,6 +47,9 @@ const FORWARDED: [i32; 8] = [
 const INPUT_WINDOW: usize = 64 << 10;
 /// Time limit for the hosts to report what their ranks do.
 const REPORT: Duration = Duration::from_secs(2);
+/// Between the first loss of a host or launcher and the choice of the cause. Launchers end their other processes when they
+/// lose one, so that a cause and its consequences come together.
+const VERDICT: Duration = Duration::from_millis(300);
 
 /// One rank.
 #[derive(Clone, Copy, Default)]
@@ -87,6 +91,9 @@ struct Front<'a> {
     time_report: Option<(String, Vec<Object>)>,
     limit: Duration,
     command: String,
+    /// What was lost, in the order in which that was seen, and when the cause is chosen.
+    losses: Vec<Failure>,
+    verdict_at: Option<Instant>,
 }
 
 /// Runs the job to its end; returns the exit code. `blocks`: whether the statistics need all blocks.
@@ -112,7 +119,8 @@ pub(in crate::mpiexec) fn run(
     let secret = Secret::new()?;
     let listener = listen()?;
     listener.set_nonblocking(true)?;
-    let meeting = Meeting { secret, port: listener.local_addr()?.port(), addresses: addresses() };
+    let meeting =
+        Meeting { secret, port: listener.local_addr()?.port(), addresses: addresses(), limit_s: limit.as_secs() };
     let own = std::env::current_exe()?;
     let command = starter.command(&placement.hosts, &own, os::is_root());
     reporter.verbose(|| format!("hosts {} are reached by: {}", placement.hosts.join(", "), shown(&command)));
@@ -158,6 +166,8 @@ pub(in crate::mpiexec) fn run(
         time_report: None,
         limit,
         command: shown(&command),
+        losses: Vec::new(),
+        verdict_at: None,
     };
     let served = front.serve();
     let broken = served.is_err() || front.hosts.iter().any(|host| host.lost);
@@ -199,7 +209,12 @@ fn same_host(one: &str, other: &str) -> bool {
 }
 
 /// Adds the streams of all ranks.
-fn add_streams(streams: &mut Streams, ranks: &mut [Rank], options: &Options, reporter: Reporter) -> Result<(), Refusal> {
+fn add_streams(
+    streams: &mut Streams,
+    ranks: &mut [Rank],
+    options: &Options,
+    reporter: Reporter,
+) -> Result<(), Refusal> {
     if let Some(directory) = &options.output {
         std::fs::create_dir_all(directory).map_err(|error| Refusal::Output(directory.clone(), error))?;
     }
@@ -222,6 +237,7 @@ impl Front<'_> {
             let now = Instant::now();
             self.look_at_launcher()?;
             self.look_for_silence(now);
+            self.judge_losses(now);
             if !self.started {
                 self.start_when_ready(now.duration_since(begin))?;
             }
@@ -275,7 +291,7 @@ impl Front<'_> {
     fn time_left(&self) -> i32 {
         let ping = Instant::now() + ping_interval(self.limit) / 2;
         let ending = if self.started { self.ending.next(self.living) } else { None };
-        let next = [ending, self.streams.pause_at(), self.report_by, Some(ping)];
+        let next = [ending, self.streams.pause_at(), self.report_by, self.verdict_at, Some(ping)];
         let next = next.into_iter().flatten().min().unwrap_or(ping);
         // Rounded up, so as not to wake before it.
         next.saturating_duration_since(Instant::now()).as_millis() as i32 + 1
@@ -291,9 +307,40 @@ impl Front<'_> {
             return Err(self.unreached(&how));
         }
         if !self.hosts.iter().all(Host::is_over) {
-            self.ending.fail(Failure::ManagerLost { how }, self.living, Instant::now());
+            self.record_loss(Failure::ManagerLost { how });
         }
         Ok(())
+    }
+
+    fn record_loss(&mut self, loss: Failure) {
+        if !self.losses.contains(&loss) {
+            self.losses.push(loss);
+            self.verdict_at.get_or_insert(Instant::now() + VERDICT);
+        }
+    }
+
+    /// Chooses the cause among the losses: first a host whose launcher's process has ended or that is silent, then one that
+    /// is not this machine, whose loss would be that of the front.
+    fn judge_losses(&mut self, now: Instant) {
+        let all_over = self.hosts.iter().all(Host::is_over);
+        if self.verdict_at.is_none_or(|at| now < at && !all_over) {
+            return;
+        }
+        self.verdict_at = None;
+        let order = |loss: &&Failure| match loss {
+            Failure::HostLost { how: HostLoss::Leaving { signal: 0 } | HostLoss::Silent { .. }, .. } => 0,
+            Failure::HostLost { host, how: HostLoss::Closed }
+                if !local_host::is_local(&self.placement.hosts[*host as usize]) =>
+            {
+                1
+            }
+            Failure::HostLost { how: HostLoss::Closed, .. } => 2,
+            Failure::HostLost { .. } => 3,
+            _ => 4,
+        };
+        if let Some(loss) = self.losses.iter().min_by_key(order).copied() {
+            self.ending.fail(loss, self.living, now);
+        }
     }
 
     /// Why not all hosts could be reached: a sentence with what the launcher has written.
@@ -338,7 +385,7 @@ impl Front<'_> {
                 self.living -= 1;
             }
         }
-        self.ending.fail(Failure::HostLost { host: host as u32, how }, self.living, Instant::now());
+        self.record_loss(Failure::HostLost { host: host as u32, how });
     }
 
     fn streams_of(&self, rank: u32) -> [usize; 2] {
@@ -365,7 +412,8 @@ impl Front<'_> {
             return Err(self.unreached(&how));
         }
         if waited > self.limit {
-            let how = format!("did not reach all hosts within {} s ({})", self.limit.as_secs(), super::LAUNCHER_TIMEOUT);
+            let how =
+                format!("did not reach all hosts within {} s ({})", self.limit.as_secs(), super::LAUNCHER_TIMEOUT);
             return Err(self.unreached(&how));
         }
         Ok(())
@@ -406,7 +454,8 @@ impl Front<'_> {
         };
         let found = if self.by_name { by_name() } else { by_place() };
         let Some(number) = found.filter(|host| self.hosts[*host].link.is_none() && !self.hosts[*host].lost) else {
-            self.reporter.warn(&format!("a process of mpiexec on host {name} has no place among the hosts ({place:?})"));
+            self.reporter
+                .warn(&format!("a process of mpiexec on host {name} has no place among the hosts ({place:?})"));
             return;
         };
         let mut part = self.part.clone();
@@ -514,8 +563,7 @@ impl Front<'_> {
                 }
             }
             Frame::Leaving { signal } if self.started => {
-                let how = HostLoss::Leaving { signal };
-                self.ending.fail(Failure::HostLost { host: host as u32, how }, self.living, Instant::now());
+                self.record_loss(Failure::HostLost { host: host as u32, how: HostLoss::Leaving { signal } });
             }
             Frame::Leaving { signal: 0 } => return Err(self.unreached("has ended on a host")),
             Frame::Leaving { signal } => return Err(self.unreached(&format!("has sent {}", signal_name(signal)))),
@@ -680,9 +728,7 @@ impl Front<'_> {
         let mut buffer = vec![0; INPUT_WINDOW];
         let frame = match os::read(input.as_fd(), &mut buffer) {
             Ok(n) if n > 0 => Frame::Input { bytes: Bytes(buffer[..n].to_vec()) },
-            Err(error)
-                if matches!(error.kind(), std::io::ErrorKind::Interrupted | std::io::ErrorKind::WouldBlock) =>
-            {
+            Err(error) if matches!(error.kind(), std::io::ErrorKind::Interrupted | std::io::ErrorKind::WouldBlock) => {
                 return;
             }
             Ok(_) | Err(_) => Frame::InputEnd {},

@@ -28,13 +28,15 @@ pub(super) struct Meeting {
     pub(super) secret: Secret,
     pub(super) port: u16,
     pub(super) addresses: Vec<IpAddr>,
+    /// The time limit of the front, in seconds.
+    pub(super) limit_s: u64,
 }
 
 impl Meeting {
     /// As the value of a variable.
     pub(super) fn to_text(&self) -> String {
         let addresses: Vec<String> = self.addresses.iter().map(IpAddr::to_string).collect();
-        format!("{} {} {}", self.secret.to_text(), self.port, addresses.join(","))
+        format!("{} {} {} {}", self.secret.to_text(), self.port, addresses.join(","), self.limit_s)
     }
 
     /// From such a value.
@@ -42,17 +44,19 @@ impl Meeting {
         let mut words = text.split(' ');
         let (secret, port) = (Secret::of_text(words.next()?)?, words.next()?.parse().ok()?);
         let addresses = words.next()?.split(',').map(|address| address.parse().ok()).collect::<Option<Vec<_>>>()?;
-        words.next().is_none().then_some(Meeting { secret, port, addresses })
+        let limit_s = words.next()?.parse().ok().filter(|seconds| *seconds > 0)?;
+        words.next().is_none().then_some(Meeting { secret, port, addresses, limit_s })
     }
 }
 
-/// Connects to the front that the environment names. `variable` has the place of this proxy.
+/// Connects to the front that the environment names; also its time limit. `variable` has the place of this proxy.
 /// # Errors
 /// A sentence.
-pub(super) fn connect(variable: &OsStr, limit: Duration) -> Result<Link, String> {
+pub(super) fn connect(variable: &OsStr) -> Result<(Link, Duration), String> {
     let value = std::env::var(PROXY).map_err(|_| format!("{PROXY} is not set: only mpiexec starts its proxies"))?;
     let meeting = Meeting::of_text(&value).ok_or_else(|| format!("{PROXY} is malformed"))?;
     let place = std::env::var(variable).unwrap_or_default();
+    let limit = Duration::from_secs(meeting.limit_s);
     let end = Instant::now() + limit;
     let mut last = String::new();
     while Instant::now() < end {
@@ -63,7 +67,7 @@ pub(super) fn connect(variable: &OsStr, limit: Duration) -> Result<Link, String>
                 .map_err(|error| error.to_string())
                 .and_then(|link| greet(link, meeting.secret, &place));
             match greeted {
-                Ok(link) => return Ok(link),
+                Ok(link) => return Ok((link, limit)),
                 Err(why) => last = format!("{address}: {why}"),
             }
         }
@@ -74,7 +78,8 @@ pub(super) fn connect(variable: &OsStr, limit: Duration) -> Result<Link, String>
 
 fn greet(mut link: Link, secret: Secret, place: &str) -> Result<Link, String> {
     let own = random().map_err(|error| error.to_string())?.to_vec();
-    let hello = Frame::Hello { release: RELEASE.into(), place: place.into(), name: host::name(), challenge: own.clone() };
+    let hello =
+        Frame::Hello { release: RELEASE.into(), place: place.into(), name: host::name(), challenge: own.clone() };
     link.send(&hello);
     match wait(&mut link, ANSWER) {
         Some(Frame::Challenge { answer, challenge }) if answer == secret.answer(Side::Front, &own, &challenge) => {
@@ -204,10 +209,11 @@ mod tests {
     #[test]
     fn a_meeting_is_a_text() {
         let secret = Secret::new().unwrap();
-        let meeting = Meeting { secret, port: 77, addresses: vec!["10.0.0.1".parse().unwrap(), "fd00::1".parse().unwrap()] };
+        let addresses = vec!["10.0.0.1".parse().unwrap(), "fd00::1".parse().unwrap()];
+        let meeting = Meeting { secret, port: 77, addresses, limit_s: 30 };
         let read = Meeting::of_text(&meeting.to_text()).unwrap();
         assert!(read.secret == secret && (read.port, read.addresses) == (77, meeting.addresses));
-        for bad in ["", "x 1 ::1", &format!("{} 1 h", secret.to_text()), &format!("{} 99999 ::1", secret.to_text())] {
+        for bad in ["", "x 1 ::1", &format!("{} 1 h 3", secret.to_text()), &format!("{} 1 ::1 0", secret.to_text())] {
             assert!(Meeting::of_text(bad).is_none(), "{bad}");
         }
     }

@@ -75,9 +75,23 @@ impl Starter {
         match self.kind {
             ManagerKind::Srun => {
                 let (nodes, tasks) = (format!("--nodes={count}"), format!("--ntasks={count}"));
-                add(&[&nodes, &tasks, "--ntasks-per-node=1", &format!("--nodelist={list}"), "--mpi=none", "--export=ALL"]);
+                add(&[
+                    &nodes,
+                    &tasks,
+                    "--ntasks-per-node=1",
+                    &format!("--nodelist={list}"),
+                    "--mpi=none",
+                    "--export=ALL",
+                ]);
                 // The ranks of a host share all that the allocation has there with other steps.
-                add(&["--overlap", "--overcommit", "--cpu-bind=none", "--mem=0", "--kill-on-bad-exit=0", "--input=none"]);
+                add(&[
+                    "--overlap",
+                    "--overcommit",
+                    "--cpu-bind=none",
+                    "--mem=0",
+                    "--kill-on-bad-exit=0",
+                    "--input=none",
+                ]);
             }
             ManagerKind::Prterun => {
                 let entries: Vec<String> = hosts.iter().map(|host| format!("{host}:1")).collect();
@@ -107,7 +121,9 @@ pub(super) fn in_path(name: &str) -> Option<PathBuf> {
 
 /// A command as a shell would read it.
 pub(super) fn shown(words: &[OsString]) -> String {
-    let plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte));
+    let plain = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte))
+    };
     let word = |word: &OsString| {
         let text = OsStr::to_string_lossy(word);
         if plain(&text) { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
@@ -122,7 +138,9 @@ mod tests {
     fn choose(requested: Option<ManagerKind>, in_allocation: bool, there: &[&str]) -> Result<ManagerKind, String> {
         let requested = requested.map(|kind| Manager { kind, program: None });
         let find = |name: &str| there.contains(&name).then(|| PathBuf::from(format!("/bin/{name}")));
-        Starter::choose(requested.as_ref(), in_allocation, &find).map(|starter| starter.kind).map_err(|error| error.to_string())
+        Starter::choose(requested.as_ref(), in_allocation, &find)
+            .map(|starter| starter.kind)
+            .map_err(|error| error.to_string())
     }
 
     #[test]

@@ -33,7 +33,8 @@ fn expand(list: &str) -> Option<Vec<String>> {
         while let Some((before, after)) = rest.split_once('[') {
             let (ranges, after) = after.split_once(']')?;
             let numbers = numbers(ranges)?;
-            let longer = |begin: &String| numbers.iter().map(|number| format!("{begin}{before}{number}")).collect::<Vec<_>>();
+            let longer =
+                |begin: &String| numbers.iter().map(|number| format!("{begin}{before}{number}")).collect::<Vec<_>>();
             if found.len() * numbers.len() > MAX_RANKS as usize * 16 {
                 return None;
             }
@@ -44,7 +45,9 @@ fn expand(list: &str) -> Option<Vec<String>> {
         names.extend(found);
     }
     let plain = |name: &String| {
-        !name.is_empty() && !name.starts_with('-') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+        !name.is_empty()
+            && !name.starts_with('-')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
     };
     (!names.is_empty() && names.iter().all(plain)).then_some(names)
 }

@@ -42,7 +42,8 @@ impl Placement {
             }
             at += run;
         }
-        let text: Vec<String> = blocks.iter().map(|(first, hosts, ranks)| format!("({first},{hosts},{ranks})")).collect();
+        let text: Vec<String> =
+            blocks.iter().map(|(first, hosts, ranks)| format!("({first},{hosts},{ranks})")).collect();
         format!("(vector,{})", text.join(","))
     }
 }
@@ -76,8 +77,9 @@ pub(in crate::mpiexec) fn place(run: &Run, allocation: Option<&[HostEntry]>) -> 
         };
         let rooms: Vec<Option<u32>> = places.iter().zip(&entries).map(|(place, entry)| room(*place, entry)).collect();
         let number = number(group, &rooms)?;
-        let ranks = distribute(number, &rooms, options.map_by, options.oversubscribe)
-            .ok_or_else(|| Refusal::Slots { ranks: number, slots: rooms.iter().flatten().sum(), hosts: entries.len() })?;
+        let ranks = distribute(number, &rooms, options.map_by, options.oversubscribe).ok_or_else(|| {
+            Refusal::Slots { ranks: number, slots: rooms.iter().flatten().sum(), hosts: entries.len() }
+        })?;
         for host in &ranks {
             hosts[places[*host]].used += 1;
         }
@@ -102,7 +104,8 @@ pub(in crate::mpiexec) fn place(run: &Run, allocation: Option<&[HostEntry]>) -> 
 
 /// Number of processes of a program that gives none on the command line, by its hosts; `None` where they do not count.
 pub(in crate::mpiexec) fn default_number(run: &Run, group: &Group) -> Option<u32> {
-    let named = group.host.as_deref().map(hosts_of).or_else(|| run.options.hostfile.as_ref().map(|file| file.hosts.clone()));
+    let named =
+        group.host.as_deref().map(hosts_of).or_else(|| run.options.hostfile.as_ref().map(|file| file.hosts.clone()));
     let entries = merged(named?);
     match run.options.map_by {
         Some(MapBy::PerNode(ranks)) => Some(ranks * entries.len() as u32),
@@ -207,7 +210,8 @@ mod tests {
 
     /// Hosts, and the letter of each rank's.
     fn placed(line: &str) -> String {
-        let allocation = [("n1", 2), ("n2", 2)].map(|(name, slots)| HostEntry { name: name.into(), slots: Some(slots) });
+        let allocation =
+            [("n1", 2), ("n2", 2)].map(|(name, slots)| HostEntry { name: name.into(), slots: Some(slots) });
         match place(&run(line), Some(&allocation)) {
             Ok(Some(placement)) => {
                 let letters: String = placement.of_rank.iter().map(|host| (b'0' + *host as u8) as char).collect();
@@ -232,7 +236,10 @@ mod tests {
             ("-n 2 -host a.invalid:2,b.invalid:3 x", "a.invalid 00"),
             ("-n 5 --map-by node -host a.invalid:2,b.invalid:3 x", "a.invalid,b.invalid 01011"),
             ("-n 4 -ppn 2 -host a.invalid,b.invalid x", "a.invalid,b.invalid 0011"),
-            ("-n 3 -ppn 1 -host a.invalid,a.invalid,b.invalid x", "3 ranks do not fit: the 2 hosts have 2 slots together; name more"),
+            (
+                "-n 3 -ppn 1 -host a.invalid,a.invalid,b.invalid x",
+                "3 ranks do not fit: the 2 hosts have 2 slots together; name more",
+            ),
             ("-ppn 2 -host a.invalid,b.invalid x", "a.invalid,b.invalid 0011"),
             ("-n 3 -host a.invalid,a.invalid,b.invalid x", "a.invalid,b.invalid 001"),
             ("-hostfile f x", "f1,f2 0011"),
@@ -251,9 +258,8 @@ mod tests {
 
     #[test]
     fn places_are_described_in_blocks() {
-        let mapping = |of_rank: &[u32]| {
-            Placement { hosts: Vec::new(), of_rank: of_rank.to_vec(), counts: Vec::new() }.mapping()
-        };
+        let mapping =
+            |of_rank: &[u32]| Placement { hosts: Vec::new(), of_rank: of_rank.to_vec(), counts: Vec::new() }.mapping();
         assert_eq!(mapping(&[0, 0, 1, 1]), "(vector,(0,2,2))");
         assert_eq!(mapping(&[0, 0, 1]), "(vector,(0,1,2),(1,1,1))");
         assert_eq!(mapping(&[0, 1, 0, 1]), "(vector,(0,2,1),(0,2,1))");

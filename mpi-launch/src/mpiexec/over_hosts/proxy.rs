@@ -24,7 +24,7 @@ use super::super::spawn::{Own, Stdio, Template};
 use super::super::{TROUBLE, activity, memory_limit};
 use super::frame::{Bytes, Frame, JobPart};
 use super::link::Link;
-use super::{greeting, part, ping_interval, silence_limit};
+use super::{greeting, part, ping_interval};
 use crate::args::Options;
 use crate::pmi_server::{Abort, Server};
 
@@ -40,8 +40,7 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// The proxy: `mpiexec --serve-host VARIABLE`.
 pub(in crate::mpiexec) fn serve(variable: &OsStr) -> i32 {
     let parent = os::parent();
-    let connected = silence_limit().and_then(|limit| greeting::connect(variable, limit).map(|link| (link, limit)));
-    let (mut link, limit) = match connected {
+    let (mut link, limit) = match greeting::connect(variable) {
         Ok(connected) => connected,
         Err(sentence) => {
             eprintln!("mpiexec: on host {}: {sentence}", host::name());
@@ -103,6 +102,7 @@ fn run(link: &mut Link, part: &JobPart, limit: Duration, parent: i32) -> Result<
         ended_for_memory: memory_limit::ended_for_memory(),
         limit,
         parent,
+        parent_process: os::process_descriptor(parent),
         left: false,
         paused: false,
         started: false,
@@ -161,6 +161,8 @@ struct Proxy<'a> {
     limit: Duration,
     /// The process that started this one.
     parent: i32,
+    /// It, where the kernel has descriptors of processes; its end is seen at once then.
+    parent_process: Option<OwnedFd>,
     /// Whether the end of the launcher's process, or its signal, was reported.
     left: bool,
     /// Whether the front has stopped.
@@ -193,9 +195,14 @@ impl Proxy<'_> {
             }
             let mut entries = vec![self.link.interest(), os::poll_entry(self.signals.as_fd(), libc::POLLIN)];
             let served = 2 + self.pmi.interests(&mut entries);
-            entries.extend(self.fed.iter().filter(|fed| !fed.waiting.is_empty()).filter_map(|fed| {
-                fed.pipe.as_ref().map(|pipe| os::poll_entry(pipe.as_fd(), libc::POLLOUT))
-            }));
+            entries.extend(
+                self.fed
+                    .iter()
+                    .filter(|fed| !fed.waiting.is_empty())
+                    .filter_map(|fed| fed.pipe.as_ref().map(|pipe| os::poll_entry(pipe.as_fd(), libc::POLLOUT))),
+            );
+            let watched = self.parent_process.as_ref().filter(|_| !self.left);
+            entries.extend(watched.map(|process| os::poll_entry(process.as_fd(), libc::POLLIN)));
             let piped = entries.len();
             if self.may_read() {
                 let open = self.pipes.iter().filter_map(|pipe| pipe.fd.as_ref());
@@ -206,6 +213,7 @@ impl Proxy<'_> {
                 return TROUBLE;
             }
             self.link.flush();
+            self.look_at_launcher();
             if entries[0].revents != 0 {
                 self.link.receive();
             }
@@ -281,7 +289,9 @@ impl Proxy<'_> {
 
     /// Reports once that the launcher's process on this host has ended.
     fn look_at_launcher(&mut self) {
-        if os::parent() != self.parent && !std::mem::replace(&mut self.left, true) {
+        let has_ended = |process: &OwnedFd| os::has_ended(process, 0);
+        let ended = os::parent() != self.parent || self.parent_process.as_ref().is_some_and(has_ended);
+        if ended && !std::mem::replace(&mut self.left, true) {
             self.link.send(&Frame::Leaving { signal: 0 });
         }
     }

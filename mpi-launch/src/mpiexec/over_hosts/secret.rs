@@ -50,15 +50,20 @@ impl Secret {
 
     /// The answer of a side to a challenge of the other one, after its own.
     pub(super) fn answer(self, side: Side, challenge: &[u64], own: &[u64]) -> u64 {
-        let words: Vec<u64> = std::iter::once(side as u64).chain(challenge.iter().copied()).chain(own.iter().copied()).collect();
+        let words: Vec<u64> =
+            std::iter::once(side as u64).chain(challenge.iter().copied()).chain(own.iter().copied()).collect();
         siphash(self.0, &words)
     }
 }
 
 /// SipHash-2-4 of whole words.
 fn siphash([k0, k1]: [u64; 2], words: &[u64]) -> u64 {
-    let mut v =
-        [k0 ^ 0x736f_6d65_7073_6575, k1 ^ 0x646f_7261_6e64_6f6d, k0 ^ 0x6c79_6765_6e65_7261, k1 ^ 0x7465_6462_7974_6573];
+    let mut v = [
+        k0 ^ 0x736f_6d65_7073_6575,
+        k1 ^ 0x646f_7261_6e64_6f6d,
+        k0 ^ 0x6c79_6765_6e65_7261,
+        k1 ^ 0x7465_6462_7974_6573,
+    ];
     let last = (words.len() as u64 * 8) << 56;
     for word in words.iter().chain([&last]) {
         v[3] ^= word;
