@@ -10,7 +10,7 @@
 //! - `tools`, `elf`: the tools in front of the library. `recordings`, `profile_table`, `trace_json`: `--profile` and
 //!   `--trace`.
 //! - `spawned`, `child_job`: jobs that ranks spawn, each with an `mpiexec` of its own.
-//! - `over_hosts`: jobs on several hosts.
+//! - `placement`, `nodelist`: which rank is on which host. `over_hosts`: jobs on several hosts.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
 //! - `ending`, `outcome`, `activity`: when the job ends, which rank failed first, and the sentence about it.
@@ -29,9 +29,11 @@ mod guard;
 mod input;
 mod local_host;
 mod memory_limit;
+mod nodelist;
 mod os;
 mod outcome;
 mod over_hosts;
+mod placement;
 mod plan;
 mod profile_table;
 mod program;
@@ -129,7 +131,7 @@ fn print(text: &str) -> i32 {
 fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut Parent>) -> Result<i32, Refusal> {
     let ring_bytes = values.followed.fabric.ring_length();
     let statistics = values.followed.statistics;
-    let placement = if parent.is_none() { over_hosts::placement(run)? } else { None };
+    let placement = if parent.is_none() { placement::placement(run)? } else { None };
     let plan = match placement {
         None => Plan::new(run, values.file, None)?,
         Some(placement) => Plan::over_hosts(run, values.file, placement)?,

@@ -8,8 +8,6 @@ use std::os::unix::ffi::OsStrExt;
 
 use mpi_fabric::layout::MAX_RANKS;
 
-use super::value::digits;
-
 /// A host, and how many ranks it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostEntry {
@@ -125,6 +123,12 @@ pub(super) fn map_by(value: &OsStr) -> Result<MapBy, String> {
 pub(super) fn per_node(value: &OsStr) -> Result<MapBy, String> {
     let rule = || format!("a number of ranks a host, from 1 to {MAX_RANKS}");
     OsStr::from_bytes(value.as_bytes()).to_str().and_then(slots).map(MapBy::PerNode).ok_or_else(rule)
+}
+
+pub(super) fn digits(value: &OsStr) -> Option<u32> {
+    // Digits only: `parse` alone would accept a sign.
+    let digits = value.to_str().filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
+    digits.and_then(|text| text.parse().ok())
 }
 
 #[cfg(test)]

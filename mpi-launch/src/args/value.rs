@@ -7,6 +7,7 @@ use std::time::Duration;
 use mpi_fabric::layout::MAX_RANKS;
 use mpi_t::name_in_environment;
 
+use super::hosts::digits;
 use super::{Bind, ErrorFormat, Input, Manager, ManagerKind};
 
 /// Environment variable with a job's time limit in seconds, as other launchers have it.
@@ -146,12 +147,6 @@ pub(super) fn cvar(word: &OsStr) -> Result<(String, String), String> {
     }
     name(OsStr::new(&name_in_environment(given)))?;
     Ok((given.to_owned(), value.to_owned()))
-}
-
-pub(super) fn digits(value: &OsStr) -> Option<u32> {
-    // Digits only: `parse` alone would accept a sign.
-    let digits = value.to_str().filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
-    digits.and_then(|text| text.parse().ok())
 }
 
 #[cfg(test)]

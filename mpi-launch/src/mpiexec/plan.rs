@@ -11,7 +11,7 @@ use mpi_fabric::layout::MAX_RANKS;
 use mpi_t::name_in_environment;
 
 use super::memory_limit::Memory;
-use super::over_hosts::{Placement, default_number};
+use super::placement::{Placement, default_number};
 use super::refusal::Refusal;
 use super::tools::Tools;
 use super::{bind, local_host, program};

@@ -3,19 +3,23 @@
 //! Invariant: nothing is started on any host before all hosts have reported that they can start their part.
 //! Not here: what hosts do (`proxy`), when a job ends (`ending`), the sentences (`outcome`).
 
+mod input;
+mod losses;
+mod messages;
+
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use mpi_core::json::Object;
-use mpi_fabric::block_copy::BLOCK_PAGES;
-use mpi_fabric::{AbortCause, Job, Life};
+use mpi_fabric::Job;
 
 use super::super::ending::{Ending, Order};
-use super::super::local_host;
-use super::super::os::{self, Ended};
-use super::super::outcome::{Failure, HostLoss, signal_name};
+use super::super::nodelist;
+use super::super::os;
+use super::super::outcome::{Failure, HostLoss};
+use super::super::placement::Placement;
 use super::super::plan::Plan;
 use super::super::recordings::Recordings;
 use super::super::refusal::Refusal;
@@ -23,13 +27,13 @@ use super::super::reporter::Reporter;
 use super::super::start::create;
 use super::super::streams::{Label, Stream, Streams};
 use super::super::{TROUBLE, activity};
-use super::frame::{Bytes, Frame, JobPart};
+use super::frame::{Frame, JobPart};
 use super::greeting::{Guest, Meeting, Welcome};
 use super::hosts::{Host, Launcher};
 use super::link::Link;
 use super::manager::{Starter, in_path, shown};
 use super::secret::{Secret, random};
-use super::{Placement, part, ping_interval, silence_limit};
+use super::{part, ping_interval, silence_limit};
 use crate::args::{Input, Options};
 
 /// Signals that are forwarded to the ranks.
@@ -107,7 +111,7 @@ pub(in crate::mpiexec) fn run(
 ) -> Result<i32, Refusal> {
     let placement = plan.placement.as_ref().expect("a job on several hosts has a placement");
     let limit = silence_limit().map_err(Refusal::Unreached)?;
-    let allocation = super::nodelist::allocation(&|name| std::env::var_os(name)).map_err(Refusal::Allocation)?;
+    let allocation = nodelist::allocation(&|name| std::env::var_os(name)).map_err(Refusal::Allocation)?;
     let starter = Starter::choose(options.manager.as_ref(), allocation.is_some(), &in_path)?;
     if let Some(allocation) = allocation.filter(|_| starter.is_slurm()) {
         let is_there = |name: &&String| !allocation.iter().any(|host| same_host(&host.name, name));
@@ -297,52 +301,6 @@ impl Front<'_> {
         next.saturating_duration_since(Instant::now()).as_millis() as i32 + 1
     }
 
-    fn look_at_launcher(&mut self) -> Result<(), Refusal> {
-        let Some(how) = self.launcher.ended() else { return Ok(()) };
-        if !self.started {
-            let how = match how {
-                Ended::Exited(code) => format!("has ended with code {code}"),
-                Ended::Killed(signal) => format!("was ended by {}", signal_name(signal)),
-            };
-            return Err(self.unreached(&how));
-        }
-        if !self.hosts.iter().all(Host::is_over) {
-            self.record_loss(Failure::ManagerLost { how });
-        }
-        Ok(())
-    }
-
-    fn record_loss(&mut self, loss: Failure) {
-        if !self.losses.contains(&loss) {
-            self.losses.push(loss);
-            self.verdict_at.get_or_insert(Instant::now() + VERDICT);
-        }
-    }
-
-    /// Chooses the cause among the losses: first a host whose launcher's process has ended or that is silent, then one that
-    /// is not this machine, whose loss would be that of the front.
-    fn judge_losses(&mut self, now: Instant) {
-        let all_over = self.hosts.iter().all(Host::is_over);
-        if self.verdict_at.is_none_or(|at| now < at && !all_over) {
-            return;
-        }
-        self.verdict_at = None;
-        let order = |loss: &&Failure| match loss {
-            Failure::HostLost { how: HostLoss::Leaving { signal: 0 } | HostLoss::Silent { .. }, .. } => 0,
-            Failure::HostLost { host, how: HostLoss::Closed }
-                if !local_host::is_local(&self.placement.hosts[*host as usize]) =>
-            {
-                1
-            }
-            Failure::HostLost { how: HostLoss::Closed, .. } => 2,
-            Failure::HostLost { .. } => 3,
-            _ => 4,
-        };
-        if let Some(loss) = self.losses.iter().min_by_key(order).copied() {
-            self.ending.fail(loss, self.living, now);
-        }
-    }
-
     /// Why not all hosts could be reached: a sentence with what the launcher has written.
     fn unreached(&mut self, how: &str) -> Refusal {
         let absent: Vec<&str> = self.hosts.iter().filter(|host| !host.ready).map(|host| &*host.name).collect();
@@ -358,34 +316,6 @@ impl Front<'_> {
             sentence += &format!("; it has written: {lines}");
         }
         Refusal::Unreached(sentence)
-    }
-
-    fn look_for_silence(&mut self, now: Instant) {
-        let interval = ping_interval(self.limit);
-        for host in 0..self.hosts.len() {
-            let Some(link) = &mut self.hosts[host].link else { continue };
-            if link.silence(now) > self.limit {
-                self.lose(host, HostLoss::Silent { seconds: self.limit.as_secs() });
-            } else if link.own_silence(now) > interval {
-                link.send(&Frame::Ping {});
-            }
-        }
-    }
-
-    /// A host does not take part any more.
-    fn lose(&mut self, host: usize, how: HostLoss) {
-        self.hosts[host].link = None;
-        if self.hosts[host].is_over() {
-            return;
-        }
-        self.hosts[host].lost = true;
-        for rank in self.hosts[host].ranks.clone() {
-            self.streams_of(rank).into_iter().for_each(|stream| self.streams.end(stream));
-            if std::mem::take(&mut self.ranks[rank as usize].living) {
-                self.living -= 1;
-            }
-        }
-        self.record_loss(Failure::HostLost { host: host as u32, how });
     }
 
     fn streams_of(&self, rank: u32) -> [usize; 2] {
@@ -482,161 +412,6 @@ impl Front<'_> {
         Ok(())
     }
 
-    /// Whether a rank is one of a host's, whose word counts for no others.
-    fn is_of(&self, host: usize, rank: u32) -> bool {
-        self.placement.of_rank.get(rank as usize) == Some(&(host as u32))
-    }
-
-    fn handle(&mut self, host: usize, frame: Frame) -> Result<(), Refusal> {
-        let of_host = |rank: u32| self.is_of(host, rank);
-        let name = || self.hosts[host].name.clone();
-        match frame {
-            Frame::Ready { warnings } => {
-                warnings.iter().for_each(|warning| self.reporter.warn(&format!("host {}: {warning}", name())));
-                self.hosts[host].ready = true;
-            }
-            Frame::Refused { code, sentence } | Frame::NotStarted { code, sentence } => {
-                return Err(Refusal::OnHost { host: name(), code, sentence });
-            }
-            Frame::Started { rank, pid, core } if of_host(rank) => self.reporter.verbose(|| {
-                let core = if core == 0 { String::new() } else { format!(" on core {}", core - 1) };
-                let program = self.plan.program_of(rank).to_string_lossy();
-                format!("rank {rank} is process {pid} ({}) on host {}{core}", program.escape_debug(), name())
-            }),
-            Frame::Output { rank, error, bytes } if of_host(rank) => {
-                let stream = self.streams_of(rank)[usize::from(error)];
-                self.hosts[host].taken += bytes.0.len() as u32;
-                if self.streams.is_open(stream) {
-                    self.streams.take(stream, &bytes.0);
-                } else {
-                    self.hosts[host].send(&Frame::CloseOutput { rank, error });
-                }
-            }
-            Frame::OutputEnd { rank, error } if of_host(rank) => {
-                self.streams.end(self.streams_of(rank)[usize::from(error)]);
-            }
-            Frame::InputTaken { bytes } => {
-                self.hosts[host].fed = self.hosts[host].fed.saturating_sub(bytes as usize);
-            }
-            Frame::Fence { values } => {
-                self.hosts[host].fence = Some(values);
-                self.complete_fence();
-            }
-            Frame::Missed { rank } if of_host(rank) => self.ending.leave(rank, Instant::now()),
-            Frame::Abort { rank, code, error } if rank < self.plan.ranks => {
-                let cause = if error { AbortCause::Error } else { AbortCause::Call };
-                self.job.request_abort(rank, code, cause);
-                if let Some((rank, code, cause)) = self.job.abort() {
-                    self.ending.fail(Failure::Aborted { rank, code, cause }, self.living, Instant::now());
-                }
-            }
-            Frame::PartAbort { rank, code, error, members } if of_host(rank) => {
-                let cause = if error { AbortCause::Error } else { AbortCause::Call };
-                if self.job.abort().is_none() && !self.job.is_lost(rank) {
-                    self.job.request_abort_of(&members, rank, code, cause);
-                    self.abort_part(rank, code, cause);
-                }
-            }
-            Frame::Page { rank, page, bytes } if of_host(rank) && page < BLOCK_PAGES => {
-                self.job.set_block_page(rank, page, &bytes.0);
-            }
-            Frame::Recording { rank, timeline, at, bytes } if of_host(rank) => {
-                if let Err(error) = self.recordings.store(rank, timeline, at, &bytes.0) {
-                    self.reporter.warn(&format!("the recorded calls of rank {rank} are not complete: {error}"));
-                }
-            }
-            Frame::Ended { rank, killed, code, inside, memory } if of_host(rank) => {
-                let how = if killed { Ended::Killed(code) } else { Ended::Exited(code) };
-                self.rank_ended(rank, how, inside, memory);
-            }
-            Frame::Activity { rank, state, ticks } if of_host(rank) => {
-                self.ranks[rank as usize].state = Some((activity::state_of(&state), ticks as f64 / 100.0));
-            }
-            Frame::ReportEnd {} => self.hosts[host].reporting = false,
-            Frame::Idle {} => {
-                self.hosts[host].idle = true;
-                // Ranks whose ends were not reported cannot be waited for.
-                for rank in self.hosts[host].ranks.clone() {
-                    if std::mem::take(&mut self.ranks[rank as usize].living) {
-                        self.living -= 1;
-                    }
-                }
-            }
-            Frame::Leaving { signal } if self.started => {
-                self.record_loss(Failure::HostLost { host: host as u32, how: HostLoss::Leaving { signal } });
-            }
-            Frame::Leaving { signal: 0 } => return Err(self.unreached("has ended on a host")),
-            Frame::Leaving { signal } => return Err(self.unreached(&format!("has sent {}", signal_name(signal)))),
-            // Of another host's rank, or out of place.
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Ends the barrier of PMI when the ranks of all hosts are in it.
-    fn complete_fence(&mut self) {
-        if self.hosts.iter().all(|host| host.fence.is_some()) {
-            let values = self.hosts.iter_mut().flat_map(|host| host.fence.take().unwrap_or_default()).collect();
-            self.send_all(&Frame::FenceEnd { values });
-        }
-        self.find_missed();
-    }
-
-    /// A rank that ended without being in the barrier that another host waits in is missing there for ever.
-    fn find_missed(&mut self) {
-        if self.hosts.iter().any(|host| host.fence.is_some()) {
-            let absent = self.hosts.iter().filter(|host| host.fence.is_none()).flat_map(|host| &host.ranks);
-            if let Some(rank) = absent.copied().find(|rank| !self.ranks[*rank as usize].living) {
-                self.ending.leave(rank, Instant::now());
-            }
-        }
-    }
-
-    fn rank_ended(&mut self, rank: u32, how: Ended, inside: bool, memory: bool) {
-        if !std::mem::take(&mut self.ranks[rank as usize].living) {
-            return;
-        }
-        self.living -= 1;
-        let now = Instant::now();
-        self.reporter.verbose(|| match how {
-            Ended::Exited(code) => format!("rank {rank} has ended with code {code}"),
-            Ended::Killed(signal) => format!("rank {rank} was ended by {}", signal_name(signal)),
-        });
-        if self.job.abort().is_none() && self.job.is_to_end(rank) {
-            self.job.report_lost(rank);
-            return self.send_all(&Frame::Lost { rank });
-        }
-        let failure = match (self.job.abort(), how) {
-            (Some((rank, code, cause)), _) => Failure::Aborted { rank, code, cause },
-            (None, Ended::Exited(0)) if inside || self.job.life(rank) == Life::Initialised => {
-                return self.ending.leave(rank, now);
-            }
-            (None, Ended::Exited(0)) => return self.find_missed(),
-            (None, Ended::Killed(signal)) if self.forwarded == Some(signal) => Failure::Signalled { signal },
-            (None, how) => Failure::Ended { rank, how, memory },
-        };
-        self.ending.fail(failure, self.living, now);
-    }
-
-    /// Ends the part of the job that a rank has aborted, and reports that; the others continue.
-    fn abort_part(&mut self, rank: u32, code: i32, cause: AbortCause) {
-        let part: Vec<u32> = self.part();
-        let is_ended = |member: &&u32| self.ranks[**member as usize].living && self.job.abort_by(**member).is_none();
-        let living = part.iter().filter(is_ended).count() as u32;
-        let failure = Failure::PartAborted { rank, code, cause, ranks: 1 + living };
-        self.ending.abort_part(failure.exit_code(), Instant::now());
-        // A rank that has requested an abort itself ends by itself, when it has written its output.
-        let ranks = part.into_iter().filter(|member| self.job.abort_by(*member).is_none()).collect();
-        self.send_all(&Frame::SignalPart { signal: libc::SIGTERM, ranks });
-        let sentence = failure.sentence(self.plan, self.job, false);
-        self.reporter.fail(failure.exit_code(), &sentence, |object| failure.facts(self.plan, self.job, object));
-    }
-
-    /// The ranks that are to end because a part of the job was aborted.
-    fn part(&self) -> Vec<u32> {
-        (0..self.plan.ranks).filter(|rank| self.job.is_to_end(*rank)).collect()
-    }
-
     fn execute(&mut self, order: Order) {
         match order {
             Order::TimeOver => {
@@ -700,48 +475,6 @@ impl Front<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Hosts with ranks that get the input.
-    fn fed_hosts(&self) -> impl Iterator<Item = usize> {
-        let gets = |rank: &u32| match self.options.input {
-            Input::Rank(chosen) => chosen == *rank,
-            Input::All => true,
-            Input::None => false,
-        };
-        let lives = |rank: &u32| self.ranks[*rank as usize].living;
-        (0..self.hosts.len()).filter(move |host| self.hosts[*host].ranks.iter().any(|rank| gets(rank) && lives(rank)))
-    }
-
-    /// Whether input may be read now: ranks are there that get it, and have taken most of what came.
-    fn may_feed(&self) -> bool {
-        let Some(input) = self.input.as_ref().filter(|_| self.started) else { return false };
-        let most = if self.input_is_terminal { 1 } else { INPUT_WINDOW };
-        let room = self.fed_hosts().all(|host| self.hosts[host].fed < most);
-        let wanted = self.fed_hosts().next().is_some();
-        wanted && room && (!self.input_is_terminal || os::is_foreground_terminal(input.as_fd()))
-    }
-
-    /// Reads input and sends it to the hosts.
-    fn feed(&mut self) {
-        let Some(input) = &self.input else { return };
-        let mut buffer = vec![0; INPUT_WINDOW];
-        let frame = match os::read(input.as_fd(), &mut buffer) {
-            Ok(n) if n > 0 => Frame::Input { bytes: Bytes(buffer[..n].to_vec()) },
-            Err(error) if matches!(error.kind(), std::io::ErrorKind::Interrupted | std::io::ErrorKind::WouldBlock) => {
-                return;
-            }
-            Ok(_) | Err(_) => Frame::InputEnd {},
-        };
-        for host in self.fed_hosts().collect::<Vec<_>>() {
-            if let Frame::Input { bytes } = &frame {
-                self.hosts[host].fed += bytes.0.len();
-            }
-            self.hosts[host].send(&frame);
-        }
-        if frame == (Frame::InputEnd {}) {
-            self.input = None;
-        }
     }
 
     /// Lets hosts send more output when what they have sent is on its way.

@@ -7,24 +7,24 @@
 use mpi_fabric::host;
 use mpi_fabric::layout::MAX_RANKS;
 
-use super::super::local_host;
-use super::super::refusal::Refusal;
+use super::refusal::Refusal;
+use super::{local_host, nodelist};
 use crate::args::{Group, HostEntry, MapBy, Run, hosts_of};
 
 /// The places of all ranks.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::mpiexec) struct Placement {
+pub(super) struct Placement {
     /// Names of the hosts, as their launcher is to reach them.
-    pub(in crate::mpiexec) hosts: Vec<String>,
+    pub(super) hosts: Vec<String>,
     /// By rank: the number of its host.
-    pub(in crate::mpiexec) of_rank: Vec<u32>,
+    pub(super) of_rank: Vec<u32>,
     /// By program: its number of ranks.
-    pub(in crate::mpiexec) counts: Vec<u32>,
+    pub(super) counts: Vec<u32>,
 }
 
 impl Placement {
     /// The ranks of a host, in their order.
-    pub(in crate::mpiexec) fn ranks_of(&self, host: u32) -> Vec<u32> {
+    pub(super) fn ranks_of(&self, host: u32) -> Vec<u32> {
         (0..self.of_rank.len() as u32).filter(|rank| self.of_rank[*rank as usize] == host).collect()
     }
 
@@ -55,9 +55,19 @@ struct Host {
     used: u32,
 }
 
+/// The placement of a job that has several hosts; `None` for one on this machine.
+pub(super) fn placement(run: &Run) -> Result<Option<Placement>, Refusal> {
+    let options = &run.options;
+    if run.groups.iter().all(|group| group.host.is_none()) && options.hostfile.is_none() && options.map_by.is_none() {
+        return Ok(None);
+    }
+    let allocation = nodelist::allocation(&|name| std::env::var_os(name)).map_err(Refusal::Allocation)?;
+    place(run, allocation.as_deref())
+}
+
 /// The placement of a job; `None` for one on this machine alone. `allocation`: the hosts that the surroundings give the
 /// job.
-pub(in crate::mpiexec) fn place(run: &Run, allocation: Option<&[HostEntry]>) -> Result<Option<Placement>, Refusal> {
+fn place(run: &Run, allocation: Option<&[HostEntry]>) -> Result<Option<Placement>, Refusal> {
     let options = &run.options;
     let (mut hosts, mut of_rank, mut counts) = (Vec::<Host>::new(), Vec::new(), Vec::new());
     for group in &run.groups {
@@ -103,7 +113,7 @@ pub(in crate::mpiexec) fn place(run: &Run, allocation: Option<&[HostEntry]>) -> 
 }
 
 /// Number of processes of a program that gives none on the command line, by its hosts; `None` where they do not count.
-pub(in crate::mpiexec) fn default_number(run: &Run, group: &Group) -> Option<u32> {
+pub(super) fn default_number(run: &Run, group: &Group) -> Option<u32> {
     let named =
         group.host.as_deref().map(hosts_of).or_else(|| run.options.hostfile.as_ref().map(|file| file.hosts.clone()));
     let entries = merged(named?);
