@@ -8,6 +8,7 @@ use super::{HostFile, MapBy, Soft};
 
 /// A command.
 #[derive(Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // one value a process
 pub enum Command {
     /// Print the help text.
     Help,

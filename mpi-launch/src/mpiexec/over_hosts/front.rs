@@ -6,6 +6,7 @@
 mod input;
 mod losses;
 mod messages;
+mod reports;
 
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 use mpi_core::json::Object;
 use mpi_fabric::Job;
 
+use super::super::activity;
 use super::super::ending::{Ending, Order};
 use super::super::nodelist;
 use super::super::os;
@@ -26,7 +28,6 @@ use super::super::refusal::Refusal;
 use super::super::reporter::Reporter;
 use super::super::start::create;
 use super::super::streams::{Label, Stream, Streams};
-use super::super::{TROUBLE, activity};
 use super::frame::{Frame, JobPart};
 use super::greeting::{Guest, Meeting, Welcome};
 use super::hosts::{Host, Launcher};
@@ -434,21 +435,6 @@ impl Front<'_> {
         }
     }
 
-    /// When the hosts have reported what their ranks do, ends the job: its time is over.
-    fn complete_report(&mut self, now: Instant) {
-        let Some(by) = self.report_by else { return };
-        if self.hosts.iter().any(|host| host.reporting && host.link.is_some()) && now < by {
-            return;
-        }
-        self.report_by = None;
-        let living: Vec<bool> = self.ranks.iter().map(|rank| rank.living).collect();
-        let states: Vec<_> = self.ranks.iter().map(|rank| rank.state).collect();
-        let text = activity::report_remote(self.job, &living, &states);
-        self.time_report = Some((text, activity::list_remote(self.job, &living, &states)));
-        let milliseconds = self.options.timeout.flatten().map_or(0, |limit| limit.as_millis() as u64);
-        self.ending.fail(Failure::TimedOut { milliseconds }, self.living, now);
-    }
-
     fn handle_signal(&mut self, signal: i32) -> Result<(), Refusal> {
         let ends = matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT);
         match signal {
@@ -490,27 +476,5 @@ impl Front<'_> {
 
     fn streams_have_room(&self, rank: u32) -> bool {
         self.streams_of(rank).into_iter().all(|stream| self.streams.may_take(stream))
-    }
-
-    /// Reports how the job ended; returns the exit code.
-    fn report(&mut self) -> i32 {
-        let lost = self.streams.loss().map(|error| {
-            let sentence = format!("output is lost: {error}");
-            self.reporter.fail(TROUBLE, &sentence, |object| object.text("kind", "output_lost"))
-        });
-        let failure = self.ending.failure().filter(|failure| lost.is_none() || !failure.is_broken_pipe());
-        let part_code = self.ending.part_code();
-        let Some(failure) = failure else { return lost.or(part_code).unwrap_or(0) };
-        // The first of several counts.
-        let code = part_code.unwrap_or(failure.exit_code());
-        let mut sentence = failure.sentence(self.plan, self.job, self.ending.others_ended);
-        let (text, list) = self.time_report.take().unwrap_or_default();
-        if !text.is_empty() && !self.reporter.is_json() {
-            sentence += &format!("; {text}");
-        }
-        self.reporter.fail(code, &sentence, |object| {
-            let object = failure.facts(self.plan, self.job, object);
-            if list.is_empty() { object } else { object.objects("doing", list) }
-        })
     }
 }

@@ -385,7 +385,7 @@ impl Proxy<'_> {
         for (rank, collected) in self.pmi.take_spawns() {
             let reason = "mpiexec starts no further jobs for one on several hosts".to_owned();
             let processes = collected.request.as_ref().map_or(0, |request| request.processes());
-            self.pmi.send(rank, &SpawnResult { started: vec![false; processes as usize], reason }.to_line("0"));
+            self.pmi.send(rank, &SpawnResult { started: vec![false; processes], reason }.to_line("0"));
         }
     }
 
