@@ -104,7 +104,12 @@ impl Job {
 
     /// Memory for a single rank, with the shortest ring.
     pub(crate) fn private() -> Result<Job> {
-        let options = JobOptions { ranks: 1, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 };
+        Job::private_of(1)
+    }
+
+    /// Memory of this process alone for so many ranks, with the shortest rings.
+    pub(crate) fn private_of(ranks: u32) -> Result<Job> {
+        let options = JobOptions { ranks, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 };
         let layout = layout_of(&options)?;
         Ok(Job::new(layout, &options, (None, private(&layout)?)))
     }

@@ -22,7 +22,7 @@
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
 //! - [`signal_mask`]: calls that grow files and memory without the deadly signal of a limit.
 //! - [`statistics`]: a table of the performance variables of all ranks.
-//! - [`job`]: the job memory as the launcher and other processes see it.
+//! - [`job`]: the job memory as the launcher and other processes see it. [`block_copy`]: copies of ranks' parts of it.
 //!
 //! Invariant: what another process wrote is input; a bad record, length or offset is an error that names the peer, and
 //! never a crash. Not here: matching, protocols, requests (`mpi-p2p`); starting processes (`mpi-launch`).
@@ -37,6 +37,8 @@ mod sync;
 
 #[cfg(not(loom))]
 mod arena;
+#[cfg(not(loom))]
+pub mod block_copy;
 #[cfg(not(loom))]
 mod bridge;
 #[cfg(not(loom))]

@@ -11,6 +11,7 @@
 //!   `--trace`.
 //! - `stats`: the summary of `--stats`.
 //! - `spawned`, `child_job`: jobs that ranks spawn, each with an `mpiexec` of its own.
+//! - `placement`, `nodelist`: which rank is on which host. `over_hosts`: jobs on several hosts.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
 //! - `ending`, `outcome`, `activity`: when the job ends, which rank failed first, and the sentence about it.
@@ -29,8 +30,11 @@ mod guard;
 mod input;
 mod local_host;
 mod memory_limit;
+mod nodelist;
 mod os;
 mod outcome;
+mod over_hosts;
+mod placement;
 mod plan;
 mod profile_table;
 mod program;
@@ -77,6 +81,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     {
         return child_job::serve(descriptor);
     }
+    if let [option, variable] = &*words
+        && option == over_hosts::SERVE_HOST
+    {
+        return over_hosts::serve(variable);
+    }
     match args::parse(words.iter().cloned(), &|file| std::fs::read(file)) {
         Ok(Command::Help) => print(args::HELP),
         Ok(Command::List(what, words)) => match describe::list(what, &words) {
@@ -90,6 +99,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
             if run.options.timeout.is_none() {
                 match args::time_limit(std::env::var_os(args::TIME_LIMIT)) {
                     Ok(limit) => run.options.timeout = Some(limit),
+                    Err(sentence) => values.faults.push(sentence),
+                }
+            }
+            if run.options.manager.is_none() {
+                match args::manager_of(std::env::var_os(args::MANAGER)) {
+                    Ok(manager) => run.options.manager = manager,
                     Err(sentence) => values.faults.push(sentence),
                 }
             }
@@ -126,13 +141,24 @@ fn print(text: &str) -> i32 {
 fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut Parent>) -> Result<i32, Refusal> {
     let ring_bytes = values.followed.fabric.ring_length();
     let statistics = values.followed.statistics;
-    let plan = Plan::new(run, values.file)?;
+    let placement = if parent.is_none() { placement::placement(run)? } else { None };
+    let plan = match placement {
+        None => Plan::new(run, values.file, None)?,
+        Some(placement) => Plan::over_hosts(run, values.file, placement)?,
+    };
     plan.warnings.iter().for_each(|warning| reporter.warn(warning));
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
-    let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
+    let job = if plan.placement.is_none() { Job::create(&options) } else { Job::copies(plan.ranks) };
+    let job = job.map_err(|error| Refusal::Job(error.to_string()))?;
     let recordings = Recordings::new(&run.options, plan.ranks)?;
     let started = Instant::now();
-    let code = supervise::run(&plan, &run.options, &job, &recordings, reporter, parent)?;
+    let code = match plan.placement {
+        None => supervise::run(&plan, &run.options, &job, &recordings, reporter, parent)?,
+        Some(_) => {
+            let blocks = statistics.at_end.get() != 0 || run.options.stats.is_some();
+            over_hosts::run(&plan, &run.options, (&job, &recordings), reporter, ring_bytes, blocks)?
+        }
+    };
     let seconds = started.elapsed().as_secs_f64();
     let (table, unwritten) = recordings.finish(&plan, reporter);
     // If standard error is closed there is no place for the table.

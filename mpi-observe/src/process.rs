@@ -34,6 +34,13 @@ impl ProcessState {
             ProcessState::Unknown => "in an unknown state",
         }
     }
+
+    /// The state with this text; [`ProcessState::Unknown`] if no state has it.
+    pub fn named(text: &str) -> ProcessState {
+        use ProcessState::*;
+        let states = [Running, Sleeping, WaitingForSystem, Stopped, Ended];
+        states.into_iter().find(|state| state.name() == text).unwrap_or(Unknown)
+    }
 }
 
 /// State and processor time of a process.

@@ -28,6 +28,18 @@ pub const SIZE: &str = "FERRUM_SIZE";
 /// Number of this process's program among those of the job, decimal, from 0; without it 0.
 pub const APPNUM: &str = "FERRUM_APPNUM";
 
+/// In a job of our launcher with several hosts: the ranks of this host in the order of their places in its job memory, such
+/// as `0, 2-4`. Its rank and size are those of the whole job then.
+pub const HOST_RANKS: &str = "FERRUM_HOST_RANKS";
+/// In such a job: number of this host, from 0, and how many there are, such as `0/2`.
+pub const HOSTS: &str = "FERRUM_HOSTS";
+/// In such a job: its secret, 32 hexadecimal digits, which the ranks prove to each other when they connect.
+pub const NET_SECRET: &str = "FERRUM_NET_SECRET";
+/// The launcher by which `mpiexec` reaches other hosts.
+pub const MANAGER: &str = "FERRUM_MANAGER";
+/// Where a proxy of `mpiexec` on another host finds it, and the secret by which they recognise each other.
+pub const PROXY: &str = "FERRUM_PROXY";
+
 /// The initial error handler; `mpiexec --initial-errhandler` sets it.
 pub const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
 
@@ -39,6 +51,11 @@ pub const RESERVED: &[&str] = &[
     RANK,
     SIZE,
     APPNUM,
+    HOST_RANKS,
+    HOSTS,
+    NET_SECRET,
+    MANAGER,
+    PROXY,
     PARENT,
     INFO_ENV_VARIABLES[0].1,
     INFO_ENV_VARIABLES[1].1,
@@ -71,7 +88,11 @@ pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let options = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ, records::PROFILE_FD, records::TIMELINE_FD];
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, PARENT].iter().chain(options).chain(&read).any(|own| name == *own)
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, HOST_RANKS, HOSTS, NET_SECRET, PROXY, PARENT]
+        .iter()
+        .chain(options)
+        .chain(&read)
+        .any(|own| name == *own)
 }
 
 /// How a process was started, by its environment.

@@ -12,6 +12,11 @@ pub(super) enum Meaning {
     Processes,
     Soft,
     Host,
+    Hostfile,
+    PerNode,
+    MapBy,
+    Manager,
+    Oversubscribe,
     Arch,
     Wdir,
     Path,
@@ -42,7 +47,7 @@ pub(super) enum Meaning {
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 51] = {
+const NAMES: [(&str, Meaning); 60] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -57,6 +62,15 @@ const NAMES: [(&str, Meaning); 51] = {
         ("-host", Host),
         ("-hosts", Host),
         ("-H", Host),
+        ("-hostfile", Hostfile),
+        ("-machinefile", Hostfile),
+        ("-f", Hostfile),
+        ("-ppn", PerNode),
+        ("-perhost", PerNode),
+        ("-npernode", PerNode),
+        ("-ntasks-per-node", PerNode),
+        ("--map-by", MapBy),
+        ("--manager", Manager),
         ("-arch", Arch),
         ("-wdir", Wdir),
         ("-wd", Wdir),
@@ -92,7 +106,7 @@ const NAMES: [(&str, Meaning); 51] = {
         ("--help-pvars", List(Listing::Pvars)),
         ("--help-events", List(Listing::Events)),
         ("--help-categories", List(Listing::Categories)),
-        ("--oversubscribe", Needless),
+        ("--oversubscribe", Oversubscribe),
         ("--allow-run-as-root", Needless),
         ("-envall", Needless),
         ("-genvall", Needless),

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Soft;
+use super::{HostFile, MapBy, Soft};
 
 /// A command.
 // One value in the life of a process.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // one value a process
 pub enum Command {
     /// Print the help text.
     Help,
@@ -53,7 +54,7 @@ pub struct Group {
     pub processes: Option<u32>,
     /// The acceptable numbers of processes, at most `processes`.
     pub soft: Option<Soft>,
-    /// The hosts to run on, separated by commas.
+    /// The hosts to run on, as given; the parser has accepted them (`hosts_of`).
     pub host: Option<OsString>,
     /// The architecture to run on.
     pub arch: Option<OsString>,
@@ -98,7 +99,15 @@ pub struct Options {
     pub output: Option<PathBuf>,
     /// The time limit, if the option was given; `Some(None)`: no limit.
     pub timeout: Option<Option<Duration>>,
-    /// The placement of the ranks.
+    /// The hosts of the programs without hosts of their own.
+    pub hostfile: Option<HostFile>,
+    /// How ranks are distributed over hosts; `None` if not given.
+    pub map_by: Option<MapBy>,
+    /// Whether hosts may have more ranks than slots.
+    pub oversubscribe: bool,
+    /// The launcher that reaches other hosts; `None` if not given.
+    pub manager: Option<Manager>,
+    /// The placement of the ranks on their host.
     pub bind: Bind,
     /// Which ranks get the standard input.
     pub input: Input,
@@ -112,7 +121,27 @@ pub struct Options {
     pub initial_errhandler: Option<&'static str>,
 }
 
-/// The placement of the ranks.
+/// A launcher that starts processes on other hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manager {
+    /// Which one it is.
+    pub kind: ManagerKind,
+    /// The program, if a path was given.
+    pub program: Option<PathBuf>,
+}
+
+/// The launchers that `mpiexec` can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManagerKind {
+    /// Slurm's `srun`.
+    Srun,
+    /// PRRTE's `prterun`.
+    Prterun,
+    /// MPICH's and Intel MPI's `mpiexec.hydra`.
+    Hydra,
+}
+
+/// The placement of the ranks on their host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
     /// Each on a core of its own if there are exactly as many ranks as cores, else chosen by the system.

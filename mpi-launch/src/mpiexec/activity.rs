@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use mpi_fabric::Job;
 use mpi_fabric::recorder::Call;
+use mpi_observe::JobView;
+use mpi_observe::process::{self, ProcessState};
 use mpi_observe::words::ranges;
-use mpi_observe::{JobView, process};
 
 use mpi_core::json::Object;
 
@@ -17,13 +18,25 @@ struct Activity {
     what: String,
     call: Option<Call>,
     /// The state of the process, and the seconds of processor time.
-    process: Option<(&'static str, f64)>,
+    process: Option<State>,
 }
+
+/// State of a process, and the seconds of processor time.
+pub(super) type State = (&'static str, f64);
 
 /// The activity of each rank, in a few lines: ranks with the same activity share one.
 pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
+    text(local(job, processes))
+}
+
+/// The same for ranks on other hosts: whether each runs, and the state of its process, if that is known.
+pub(super) fn report_remote(job: &Job, living: &[bool], states: &[Option<State>]) -> String {
+    text(all(job, living, &|rank| states[rank]))
+}
+
+fn text(activities: Vec<Activity>) -> String {
     let mut groups: BTreeMap<_, Vec<Activity>> = BTreeMap::new();
-    for activity in all(job, processes) {
+    for activity in activities {
         let state = activity.process.map(|(state, _)| state);
         groups.entry((activity.what.clone(), state)).or_default().push(activity);
     }
@@ -51,6 +64,15 @@ pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
 
 /// The same as fields, one object a rank.
 pub(super) fn list(job: &Job, processes: &[Option<i32>]) -> Vec<Object> {
+    objects(job, local(job, processes))
+}
+
+/// The same for ranks on other hosts.
+pub(super) fn list_remote(job: &Job, living: &[bool], states: &[Option<State>]) -> Vec<Object> {
+    objects(job, all(job, living, &|rank| states[rank]))
+}
+
+fn objects(job: &Job, activities: Vec<Activity>) -> Vec<Object> {
     let object = |activity: Activity| {
         let object = facts(job, activity.rank, Object::new().number("rank", activity.rank));
         let object = object.text("doing", &activity.what);
@@ -59,7 +81,7 @@ pub(super) fn list(job: &Job, processes: &[Option<i32>]) -> Vec<Object> {
             None => object,
         }
     };
-    all(job, processes).into_iter().map(object).collect()
+    activities.into_iter().map(object).collect()
 }
 
 /// A rank's last call as fields, if it made one.
@@ -69,16 +91,30 @@ pub(super) fn facts(job: &Job, rank: u32, object: Object) -> Object {
     object.number("call_number", i64::try_from(call.sequence).unwrap_or(i64::MAX))
 }
 
-fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
-    let activity = |(rank, pid): (usize, &Option<i32>)| {
-        let rank = rank as u32;
+fn local(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
+    let living: Vec<bool> = processes.iter().map(Option::is_some).collect();
+    all(job, &living, &|rank| processes[rank].and_then(process))
+}
+
+fn all(job: &Job, living: &[bool], state: &dyn Fn(usize) -> Option<State>) -> Vec<Activity> {
+    let activity = |(place, lives): (usize, &bool)| {
+        let rank = place as u32;
         let call = job.recorder(rank).current();
-        let what = JobView::of(job).activity(rank, pid.is_some());
-        let process = pid.and_then(|pid| process::facts(pid as u32));
-        let process = process.map(|facts| (facts.state.name(), facts.cpu_seconds));
-        Activity { rank, what, call: call.filter(|_| pid.is_some()), process }
+        let what = JobView::of(job).activity(rank, *lives);
+        Activity { rank, what, call: call.filter(|_| *lives), process: if *lives { state(place) } else { None } }
     };
-    processes.iter().enumerate().map(activity).collect()
+    living.iter().enumerate().map(activity).collect()
+}
+
+/// State and processor time of a process; `None` where the system does not report it.
+pub(super) fn process(pid: i32) -> Option<State> {
+    let facts = process::facts(u32::try_from(pid).ok()?)?;
+    Some((facts.state.name(), facts.cpu_seconds))
+}
+
+/// The state that another host has reported by this text.
+pub(super) fn state_of(text: &str) -> &'static str {
+    ProcessState::named(text).name()
 }
 
 /// The common value, or the range from the smallest to the largest; empty without values.

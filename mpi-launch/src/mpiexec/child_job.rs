@@ -323,6 +323,10 @@ fn inherited(options: &Options, name: &str) -> Options {
         output: options.output.as_ref().map(|directory| directory.join(format!("job{name}"))),
         // The first job's limit is for all.
         timeout: Some(None),
+        hostfile: None,
+        map_by: None,
+        oversubscribe: true,
+        manager: None,
         bind: Bind::None,
         input: Input::None,
         quiet: options.quiet,

@@ -16,6 +16,7 @@ mod cxx;
 mod datatypes;
 mod fortran;
 mod headers;
+mod hosts;
 mod launch;
 mod manifest;
 mod miri;
@@ -113,6 +114,7 @@ const SUITES: [(&str, &str, Suite); 29] = [
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("observe", "mpitop, mpi-info and mpiexec --stats: jobs seen from outside", observe::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
+    ("hosts", "mpiexec over several hosts, made of namespaces, by Hydra, PRRTE and Slurm", hosts::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
     ("bench", "the side-by-side programs run on our library", bench),
     ("mpi4py", "mpi4py from its source package with our mpicc", mpi4py::suite),
