@@ -5,9 +5,9 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use mpi_fabric::Attachment;
 use mpi_wireup::{HOST_RANKS, HOSTS, NET_SECRET};
 
+use super::super::super::os;
 use super::super::super::refusal::Refusal;
 use super::super::super::spawn::{Own, Stdio, Template};
-use super::super::super::{os};
 use super::super::frame::Frame;
 use super::{Fed, Pipe, Proxy, Rank};
 
