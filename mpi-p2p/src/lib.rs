@@ -88,6 +88,7 @@ mod probe;
 mod progress;
 mod progress_thread;
 mod push;
+mod queue_map;
 mod queue;
 mod receive;
 mod recipe;
