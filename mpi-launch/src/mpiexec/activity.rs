@@ -2,10 +2,11 @@
 //! limit.
 
 use std::collections::BTreeMap;
-use std::fs;
 
+use mpi_fabric::Job;
 use mpi_fabric::recorder::Call;
-use mpi_fabric::{Job, Life};
+use mpi_observe::words::ranges;
+use mpi_observe::{JobView, process};
 
 use mpi_core::json::Object;
 
@@ -72,53 +73,12 @@ fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
     let activity = |(rank, pid): (usize, &Option<i32>)| {
         let rank = rank as u32;
         let call = job.recorder(rank).current();
-        let what = match (pid, call, job.life(rank)) {
-            (None, ..) => "has ended".into(),
-            (_, Some(call), _) if !call.ended => format!("inside {}", call.describe()),
-            (_, _, Life::Absent | Life::Attached) => "has not called MPI_Init".into(),
-            (_, _, Life::Finalised) => "has called MPI_Finalize".into(),
-            _ if job.recorder(rank).depth() == 0 => "runs; its calls are not recorded".into(),
-            (_, Some(call), _) => format!("outside MPI, after {}", call.describe()),
-            _ => "outside MPI".into(),
-        };
-        Activity { rank, what, call: call.filter(|_| pid.is_some()), process: pid.and_then(process) }
+        let what = JobView::of(job).activity(rank, pid.is_some());
+        let process = pid.and_then(|pid| process::facts(pid as u32));
+        let process = process.map(|facts| (facts.state.name(), facts.cpu_seconds));
+        Activity { rank, what, call: call.filter(|_| pid.is_some()), process }
     };
     processes.iter().enumerate().map(activity).collect()
-}
-
-/// State and processor time of a process; `None` where the system does not report it.
-fn process(pid: i32) -> Option<(&'static str, f64)> {
-    process_of(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-}
-
-fn process_of(stat: &str) -> Option<(&'static str, f64)> {
-    // The second field is the program's name in parentheses, and may hold anything.
-    let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
-    let state = match fields.next()? {
-        "R" => "running",
-        "S" | "I" => "sleeping",
-        "D" => "waiting for the system",
-        "T" | "t" => "stopped",
-        "Z" | "X" => "ended",
-        _ => "in an unknown state",
-    };
-    let mut ticks = fields.skip(10).map(|field| field.parse::<u64>().unwrap_or(0));
-    let (user, system) = (ticks.next()?, ticks.next()?);
-    // The kernel counts for programs in hundredths of a second.
-    Some((state, (user + system) as f64 / 100.0))
-}
-
-/// "0, 2-4" for the ranks 0, 2, 3 and 4; they come in their order.
-pub(super) fn ranges(ranks: &[u32]) -> String {
-    let mut parts: Vec<(u32, u32)> = Vec::new();
-    for rank in ranks {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == *rank => *last = *rank,
-            _ => parts.push((*rank, *rank)),
-        }
-    }
-    let part = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    parts.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
 /// The common value, or the range from the smallest to the largest; empty without values.
@@ -135,7 +95,7 @@ fn spread<T: Ord + Copy>(before: &str, values: impl Iterator<Item = T>, text: im
 mod tests {
     use super::*;
     use mpi_core::functions;
-    use mpi_fabric::JobOptions;
+    use mpi_fabric::{JobOptions, Life};
 
     #[test]
     fn ranks_that_do_the_same_share_a_line() {
@@ -184,19 +144,5 @@ mod tests {
         job.recorder(1).set_depth(0);
         let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);
         assert!(text.contains("rank 1: runs; its calls are not recorded\n"), "{text}");
-    }
-
-    #[test]
-    fn the_systems_line_about_a_process_is_read_whatever_its_name() {
-        let stat = "17 (a) R (b) S 1 17 17 0 -1 4194304 100 0 0 0 150 25 0 0 20 0 1 0 5";
-        assert_eq!(process_of(stat), Some(("sleeping", 1.75)));
-        assert_eq!(process_of("nonsense"), None);
-        assert_eq!(process_of(") R"), None);
-    }
-
-    #[test]
-    fn neighbours_are_written_as_ranges() {
-        assert_eq!(ranges(&[0]), "0");
-        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
     }
 }

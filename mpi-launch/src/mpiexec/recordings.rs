@@ -20,7 +20,7 @@ use mpi_pmpi::records::{
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
-use super::{activity, profile_table, trace_json};
+use super::{profile_table, trace_json};
 use crate::args::Options;
 
 /// The files of a job; without the options none.
@@ -125,7 +125,7 @@ fn warnings(absent: &[(&str, Vec<u32>)]) -> Vec<String> {
             "{options}: rank{s} {} {are} not recorded: {they} called no function of MPI, or reached the library without \
              the tools (a script that starts a statically linked program, removes LD_PRELOAD from the environment or \
              closes descriptors)",
-            activity::ranges(ranks)
+            mpi_observe::words::ranges(ranks)
         )
     };
     match absent {

@@ -1,0 +1,19 @@
+//! Seeing a job from outside: what its ranks do, and what they have counted, read from the job memory.
+//!
+//! - [`job_list`]: the jobs of this user that run on this host, and the one that a word names.
+//! - [`JobView`]: a job as a reader sees it. [`OpenJob`]: the memory of a running one, opened for reading.
+//! - [`sample`]: facts and counts of all ranks at one moment, and rates between two moments.
+//! - [`process`]: what the system reports of a process.
+//! - [`words`]: ranks and amounts as text.
+//!
+//! Invariant: everything in the job memory is input. Whatever it contains, a reader gets an error or wrong numbers, and
+//! never crashes, waits or writes. Not here: the format (`mpi-fabric`, `FORMAT.md`), screens and files (`mpi-top`,
+//! `mpi-launch`).
+
+pub mod job_list;
+pub mod process;
+pub mod sample;
+mod view;
+pub mod words;
+
+pub use view::{JobView, OpenJob};
