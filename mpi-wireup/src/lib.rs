@@ -25,7 +25,7 @@ mod spawner;
 mod time_limit;
 
 pub use environment::{
-    APPNUM, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, RANK, RESERVED, SIZE, Started,
+    APPNUM, DEBUGGER_GATE, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, RANK, RESERVED, SIZE, Started,
     from_environment, from_variables, is_reserved, to_variables,
 };
 pub use error::WireupError;

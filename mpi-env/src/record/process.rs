@@ -124,7 +124,6 @@ pub struct Process {
     /// The names of services that this process has published.
     pub published: Box<PublishedNames>,
     /// Where the queues are, for readers outside; the job memory has its address.
-    #[expect(dead_code, reason = "other processes read it")]
     queue_map: Box<[u64; QueueMap::WORDS]>,
     pub(crate) job: Arc<Job>,
     pub(crate) host: HostFacts,
@@ -156,6 +155,11 @@ pub enum Life {
 }
 
 impl Process {
+    /// Address of the map of the queues (`mpi_fabric::queue_map`).
+    pub fn queue_map(&self) -> u64 {
+        self.queue_map.as_ptr().addr() as u64
+    }
+
     /// Creates the record over one rank's endpoint. Errors: `MPI_ERR_ARG` if file or environment give a control
     /// variable an invalid value.
     pub fn new(endpoint: Endpoint) -> Result<Box<Process>> {

@@ -24,6 +24,7 @@ pub(super) enum Meaning {
     Timestamp,
     Output,
     Timeout,
+    HangReport,
     Bind,
     Stdin,
     Quiet,
@@ -41,7 +42,7 @@ pub(super) enum Meaning {
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 50] = {
+const NAMES: [(&str, Meaning); 51] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -72,6 +73,7 @@ const NAMES: [(&str, Meaning); 50] = {
         ("--timestamp-output", Timestamp),
         ("--output", Output),
         ("--timeout", Timeout),
+        ("--hang-report", HangReport),
         ("--bind", Bind),
         ("--bind-to", Bind),
         ("--stdin", Stdin),

@@ -94,6 +94,8 @@ pub struct Options {
     pub output: Option<PathBuf>,
     /// The time limit, if the option was given; `Some(None)`: no limit.
     pub timeout: Option<Option<Duration>>,
+    /// After how long without progress a report is written.
+    pub hang_report: Option<Duration>,
     /// The placement of the ranks.
     pub bind: Bind,
     /// Which ranks get the standard input.

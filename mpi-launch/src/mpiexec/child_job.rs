@@ -321,6 +321,7 @@ fn inherited(options: &Options, name: &str) -> Options {
         output: options.output.as_ref().map(|directory| directory.join(format!("job{name}"))),
         // The first job's limit is for all.
         timeout: Some(None),
+        hang_report: options.hang_report,
         bind: Bind::None,
         input: Input::None,
         quiet: options.quiet,

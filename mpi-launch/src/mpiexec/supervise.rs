@@ -15,9 +15,11 @@ use super::activity;
 use super::child_job::{self, FromParent, Parent};
 use super::ending::{Ending, Order};
 use super::guard::{self, Guard};
+use super::hang::{self, HangWatch};
 use super::input::Inputs;
 use super::memory_limit;
 use super::os::{self, Ended, Inherited, Reaped};
+use super::mpir;
 use super::outcome::Failure;
 use super::plan::Plan;
 use super::recordings::Recordings;
@@ -50,6 +52,7 @@ struct Rank {
 /// The activity of the ranks when the time limit was over.
 struct TimeReport {
     text: String,
+    cause: String,
     list: Vec<Object>,
 }
 
@@ -77,6 +80,9 @@ struct Supervisor<'a> {
     /// Processes that the kernel ended for lack of memory before the job began.
     ended_for_memory: u64,
     time_report: Option<TimeReport>,
+    hang_watch: HangWatch,
+    /// What the others were doing to the first rank that failed.
+    waiting: Vec<String>,
     /// Whether the end of this job is that of all that it has spawned, whether or not they are connected with it.
     all_end: bool,
 }
@@ -119,11 +125,17 @@ pub(super) fn run(
         forwarded: None,
         ended_for_memory: memory_limit::ended_for_memory(),
         time_report: None,
+        hang_watch: HangWatch::new(options.hang_report, Instant::now()),
+        waiting: Vec::new(),
         all_end: false,
     };
     let started = supervisor.start_all(plan);
     if let (Ok(()), Some(parent)) = (&started, &mut supervisor.parent) {
         parent.report_started(plan);
+    }
+    if started.is_ok() {
+        let pids: Vec<i32> = supervisor.ranks.iter().map(|rank| rank.pid).collect();
+        mpir::publish(plan, &pids);
     }
     if started.is_err() {
         // An incomplete job must leave no process, and no failure of one of its ranks is reported.
@@ -175,6 +187,7 @@ impl Supervisor<'_> {
                 self.execute(order);
             }
             self.spawned.kill_late(Instant::now());
+            self.report_hang();
             self.streams.keep_pauses();
             entries.clear();
             entries.push(os::poll_entry(self.signals.as_fd(), libc::POLLIN));
@@ -259,6 +272,9 @@ impl Supervisor<'_> {
             if self.job.is_to_end(rank) {
                 return self.job.report_lost(rank);
             }
+        }
+        if self.ending.failure().is_none() && how != Ended::Exited(0) {
+            self.waiting = hang::about(self.job, &self.processes(), rank);
         }
         let failure = match (self.job.abort(), how) {
             (Some((rank, code, cause)), _) if rank < self.job.ranks() => Failure::Aborted { rank, code, cause },
@@ -358,6 +374,19 @@ impl Supervisor<'_> {
         }
     }
 
+    /// Reports that the job makes no progress, if that is wanted and so.
+    fn report_hang(&mut self) {
+        if self.ending.failure().is_some() {
+            return;
+        }
+        let ranks = &self.ranks;
+        let processes = || ranks.iter().map(|rank| rank.living.then_some(rank.pid)).collect();
+        if let Some(report) = self.hang_watch.due(Instant::now(), self.job, processes) {
+            let seconds = self.options.hang_report.map_or(0.0, |limit| limit.as_secs_f64());
+            self.reporter.note("hang_report", &format!("no progress for {seconds} s: "), &report);
+        }
+    }
+
     /// The ranks' processes that have not ended.
     fn processes(&self) -> Vec<Option<i32>> {
         self.ranks.iter().map(|rank| rank.living.then_some(rank.pid)).collect()
@@ -368,13 +397,20 @@ impl Supervisor<'_> {
             Order::TimeOver => {
                 let processes = self.processes();
                 self.spawned.report_all();
-                let (text, list) = (activity::report(self.job, &processes), activity::list(self.job, &processes));
+                let why = hang::report(self.job, &processes);
+                let mut text = format!("{}; {}", why.cause, activity::report(self.job, &processes));
+                let more = why.further.iter().map(|line| format!("also: {line}")).chain(why.unmatched.iter().cloned());
+                more.for_each(|line| text += &format!("\n  {line}"));
+                let list = activity::list(self.job, &processes);
                 self.all_end = true;
-                self.time_report = Some(TimeReport { text, list });
+                self.time_report = Some(TimeReport { text, list, cause: why.cause });
                 let milliseconds = self.options.timeout.flatten().map_or(0, |limit| limit.as_millis() as u64);
                 self.ending.fail(Failure::TimedOut { milliseconds }, self.living, Instant::now());
             }
             Order::Terminate => {
+                if let Some(Failure::Left { rank }) = self.ending.failure() {
+                    self.waiting = hang::about(self.job, &self.processes(), rank);
+                }
                 match self.all_end || matches!(self.ending.failure(), Some(Failure::Signalled { .. })) {
                     true => self.spawned.end_all(Instant::now()),
                     false => self.spawned.end_connected(Instant::now()),
@@ -390,7 +426,7 @@ impl Supervisor<'_> {
 
     /// Milliseconds until the next deadline.
     fn time_left(&self) -> Option<i32> {
-        let next = [self.ending.next(self.living), self.streams.pause_at(), self.spawned.next()];
+        let next = [self.ending.next(self.living), self.streams.pause_at(), self.spawned.next(), self.hang_watch.next()];
         let next = next.into_iter().flatten().min()?;
         // Rounded up, so as not to wake before it.
         let left = next.saturating_duration_since(Instant::now()).as_millis() + 1;
@@ -461,13 +497,21 @@ impl Supervisor<'_> {
             return code;
         }
         let mut sentence = failure.sentence(plan, self.job, self.ending.others_ended);
-        let (text, list) = self.time_report.map_or_else(Default::default, |report| (report.text, report.list));
+        let (text, list, cause) =
+            self.time_report.map_or_else(Default::default, |report| (report.text, report.list, report.cause));
         if !text.is_empty() && !self.reporter.is_json() {
             sentence += &format!("; {text}");
         }
+        if !self.reporter.is_json() {
+            self.waiting.iter().for_each(|line| sentence += &format!("\n  {line}"));
+        }
         self.reporter.fail(code, &sentence, |object| {
             let object = failure.facts(plan, self.job, object);
-            if list.is_empty() { object } else { object.objects("doing", list) }
+            let object = match self.waiting.is_empty() {
+                true => object,
+                false => object.objects("waiting", hang::objects(&self.waiting)),
+            };
+            if list.is_empty() { object } else { object.text("cause", &cause).objects("doing", list) }
         })
     }
 }
