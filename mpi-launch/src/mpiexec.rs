@@ -109,6 +109,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     }
 }
 
+/// The limit of memory of the control groups that this process is in, in bytes; `None` without one.
+pub fn memory_limit() -> Option<u64> {
+    memory_limit::Memory::of_this_process().map(|memory| memory.limit)
+}
+
 fn print(text: &str) -> i32 {
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => 0,

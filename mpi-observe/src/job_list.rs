@@ -20,12 +20,13 @@ pub struct FoundJob {
     pub job: OpenJob,
     /// A process that has the memory open: the launcher if it is this library's, else the first rank that runs.
     pub holder: u32,
+    /// The command line of the holder.
+    pub command: String,
 }
 
 impl FoundJob {
-    /// The command line of the holder.
-    pub fn command(&self) -> String {
-        process::command(self.holder)
+    fn new(job: OpenJob, holder: u32) -> FoundJob {
+        FoundJob { job, holder, command: process::command(holder) }
     }
 }
 
@@ -43,7 +44,7 @@ pub fn list() -> io::Result<Vec<FoundJob>> {
             let (id, launcher) = (job.view().id(), job.view().launcher_pid());
             let is_better = found.get(&id).is_none_or(|other| other.holder != launcher && pid == launcher);
             if is_better {
-                found.insert(id, FoundJob { job, holder: pid });
+                found.insert(id, FoundJob::new(job, pid));
             }
         }
     }
@@ -62,7 +63,7 @@ pub fn find(word: Option<&str>) -> Result<FoundJob, String> {
     if let Some(pid) = number
         && let Some(job) = memories_of(pid).into_iter().next()
     {
-        return Ok(FoundJob { job, holder: pid });
+        return Ok(FoundJob::new(job, pid));
     }
     let jobs = list().map_err(|error| format!("the processes cannot be listed: {error}"))?;
     let all = lines(&jobs);
@@ -98,7 +99,7 @@ pub fn lines(jobs: &[FoundJob]) -> String {
     let mut text = String::new();
     for found in jobs {
         let view = found.job.view();
-        let command: String = found.command().chars().take(60).collect();
+        let command: String = found.command.chars().take(60).collect();
         let ranks = mpi_errors::counted(u64::from(view.ranks()), "rank");
         text += &format!("  {:>8}  {ranks:<10}  {}  {command}\n", found.holder, id_text(view.id()));
     }

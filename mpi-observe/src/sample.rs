@@ -30,7 +30,7 @@ const SUMMANDS: [Summand; 19] = [
     Summand::Name("p2p_requests", Level),
     Summand::Name("process_state", State),
     Summand::Name("p2p_unexpected_messages", Counter),
-    Summand::Name("memory_heap", Level),
+    Summand::Name("memory_alloc_mem", Level),
     Summand::Name("errors_raised", Counter),
     Summand::Category("file.traffic", Aggregate),
 ];
@@ -64,8 +64,8 @@ pub struct Counts {
     pub state: u64,
     /// Messages that arrived before their receive.
     pub unexpected_ever: u64,
-    /// Bytes of heap memory that the library has allocated.
-    pub heap_bytes: u64,
+    /// Bytes of memory that the program has from `MPI_Alloc_mem`.
+    pub alloc_mem_bytes: u64,
     /// Errors raised.
     pub errors: u64,
     /// Bytes read from and written to files.
@@ -89,7 +89,7 @@ impl Counts {
             requests: at(13),
             state: at(14),
             unexpected_ever: at(15),
-            heap_bytes: at(16),
+            alloc_mem_bytes: at(16),
             errors: at(17),
             file_bytes: at(18),
         }
