@@ -23,9 +23,15 @@ int main(int argc, char **argv) {
     int word = 1, other, buffer[1024] = {0}, provided;
     static int large[100000];
     mistake = argc > 1 ? argv[1] : "";
+    if (is("early") && getenv("FERRUM_RANK") && atoi(getenv("FERRUM_RANK")) == 1)
+        sleep(1000);
     MPI_Init_thread(&argc, &argv, is("threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (is("ring")) {
+        MPI_Recv(&word, 1, MPI_INT, (rank + 1) % size, 13, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return 0;
+    }
     MPI_Comm spare, half;
     MPI_Comm_dup(MPI_COMM_WORLD, &spare);
     MPI_Comm_set_name(spare, "spare");

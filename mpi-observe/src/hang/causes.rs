@@ -187,7 +187,8 @@ fn mismatches(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
             let mut members = members.clone();
             members.sort_unstable();
             members.dedup();
-            format!("{} in {function}{number}{root}", ranks(&members))
+            let verb = if members.len() == 1 { "calls" } else { "call" };
+            format!("{} {verb} {function}{number}{root}", ranks(&members))
         };
         let parts: Vec<_> = parts.iter().map(part).collect();
         let text = format!("collective calls on {name} differ: {}", parts.join(", "));
@@ -311,10 +312,10 @@ fn circles(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
         }
     }
     let Some(circle) = best else { return };
-    causes.push(Cause { order: CIRCLE, text: circle_text(view, &circle) });
+    causes.push(Cause { order: CIRCLE, text: circle_text(view, doings, &circle) });
 }
 
-fn circle_text(view: &HangView, circle: &[(u32, &Wait)]) -> String {
+fn circle_text(view: &HangView, doings: &[Doing], circle: &[(u32, &Wait)]) -> String {
     let collective = |wait: &Wait| matches!(wait.need, Need::Collective { .. });
     let point = circle.iter().position(|(_, wait)| matches!(wait.need, Need::Message { .. } | Need::Receive { .. }));
     // Of a message and a collective call the message is the mistake.
@@ -340,6 +341,15 @@ fn circle_text(view: &HangView, circle: &[(u32, &Wait)]) -> String {
             }
             _ => String::new(),
         };
+    }
+    if circle.len() == 2 && circle.iter().all(|(_, wait)| collective(wait)) {
+        // All ranks in these two calls.
+        let part = |at: usize| {
+            let text = described(view, circle[at].0, circle[at].1);
+            let same = waits(doings).filter(|(rank, wait)| described(view, *rank, wait) == text).map(|(rank, _)| rank);
+            format!("{} in {text}", ranks(&same.collect::<Vec<_>>()))
+        };
+        return format!("collective calls wait for each other: {}, {}", part(0), part(1));
     }
     let members: Vec<u32> = circle.iter().map(|(rank, _)| *rank).collect();
     if circle.len() == 1 {

@@ -66,6 +66,10 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
     let prefix = development(prefix, &cargo_folder, "mpi-names")?;
     replace(&prefix.join("bin/mpiexec"), &fs::read(cargo_folder.join("dist/mpiexec"))?, 0o755)?;
     stack::build(&prefix, &cargo_folder)?;
+    ui::step("building the library of message queues for debuggers");
+    cargo(&cargo_folder, &["rustc", "--package", "mpi-mqs", "--lib", "--crate-type", "cdylib"], &[])?;
+    let queues = fs::read(cargo_folder.join("dist/libmpi_mqs.so"))?;
+    replace(&prefix.join("lib/libferrum_mqs.so"), &queues, 0o755)?;
     link(&prefix.join("bin/mpirun"), "mpiexec")?;
     link(&prefix.join("bin/mpic++"), "mpicxx")?;
     fortran::add(&prefix)?;

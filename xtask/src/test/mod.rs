@@ -15,6 +15,7 @@ mod counting;
 mod cxx;
 mod datatypes;
 mod fortran;
+mod hangs;
 mod headers;
 mod launch;
 mod manifest;
@@ -75,7 +76,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 28] = [
+const SUITES: [(&str, &str, Suite); 29] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -109,6 +110,7 @@ const SUITES: [(&str, &str, Suite); 28] = [
     ("stack", "several tools at once, typed tools, mpiexec --trace and --profile", stack::suite),
     ("applications", "whole programs print the same with our library and with MPICH", applications::suite),
     ("clients", "clients of MPI_T from MPICH and Open MPI, and tests of topologies, unchanged", clients::suite),
+    ("hangs", "jobs that wait for ever: the report names the mistake in its first line", hangs::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
