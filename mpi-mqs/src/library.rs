@@ -358,7 +358,8 @@ pub unsafe extern "C" fn mqs_next_operation(process: *mut Opaque, result: *mut P
 
 fn operation(comm: &CommQueues, rank: i32, tag: i32, bytes: u64) -> PendingOperation {
     let local = Word::from(rank.max(-1));
-    let world = usize::try_from(rank).ok().and_then(|rank| comm.world_ranks.get(rank)).map_or(-1, |rank| Word::from(*rank));
+    let world =
+        usize::try_from(rank).ok().and_then(|rank| comm.world_ranks.get(rank)).map_or(-1, |rank| Word::from(*rank));
     let (wild, tag) = (tag == MPI_ANY_TAG, Word::from(tag));
     PendingOperation {
         status: PENDING,

@@ -80,7 +80,13 @@ pub fn analyse(view: &HangView) -> HangReport {
     if !hidden.is_empty() {
         limits.push(format!("the queues of {} cannot be read: the system does not permit it", ranks(&hidden)));
     }
-    HangReport { cause, further, groups: groups::lines(view, &doings), unmatched: groups::unmatched(view, MOST_LINES), limits }
+    HangReport {
+        cause,
+        further,
+        groups: groups::lines(view, &doings),
+        unmatched: groups::unmatched(view, MOST_LINES),
+        limits,
+    }
 }
 
 /// What the other ranks were doing to one that has ended: a sentence for each kind of wait; empty if none waits for it.
@@ -92,8 +98,6 @@ pub fn about(view: &HangView, ended: u32) -> Vec<String> {
             groups.entry(groups::described(view, rank, wait)).or_default().push(rank);
         }
     }
-    let line = |(what, members): (String, Vec<u32>)| {
-        format!("{} waited for rank {ended} in {what}", ranks(&members))
-    };
+    let line = |(what, members): (String, Vec<u32>)| format!("{} waited for rank {ended} in {what}", ranks(&members));
     groups.into_iter().map(line).take(MOST_LINES).collect()
 }

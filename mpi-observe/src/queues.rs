@@ -6,6 +6,7 @@
 //! Invariant: whatever the memory contains, reading ends, allocates at most [`MOST_ITEMS`] items for each queue, and is an
 //! error or a list of numbers. Not here: what follows from them (`hang`), the interface of debuggers (`mpi-mqs`).
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -21,6 +22,8 @@ const MOST_SLOTS: usize = 1 << 20;
 const MOST_RANKS: usize = 1 << 16;
 /// The longest part of a process's memory that is read at once.
 const MOST_BYTES: usize = 1 << 26;
+/// The most bytes that are read of one process: damaged memory may have the same long queue in each of its communicators.
+const MOST_BYTES_IN_ALL: usize = 1 << 28;
 /// The longest name of a communicator in the instruments.
 const NAME_BYTES: usize = 48;
 /// The end of a chain.
@@ -161,12 +164,14 @@ pub fn read(memory: &dyn ProcessMemory, map_at: u64) -> io::Result<Queues> {
     let bytes = bytes_at(memory, map_at, size_of_val(&words))?;
     words.iter_mut().zip(bytes.chunks_exact(8)).for_each(|(word, bytes)| *word = word_of(bytes));
     let map = QueueMap::from_words(&words).ok_or_else(|| io::Error::other("there is no map of queues"))?;
-    Reader { memory, map }.queues()
+    Reader { memory, map, left: Cell::new(MOST_BYTES_IN_ALL) }.queues()
 }
 
 struct Reader<'m> {
     memory: &'m dyn ProcessMemory,
     map: QueueMap,
+    /// How many bytes may still be read.
+    left: Cell<usize>,
 }
 
 /// Elements of equal length, read together.
@@ -232,7 +237,8 @@ impl Reader<'_> {
     fn comms(&self, requests: &Items) -> io::Result<Vec<CommQueues>> {
         let map = &self.map;
         let places = self.items(self.word(map.places)?, self.word(map.places + 8)?, map.place_bytes, MOST_ITEMS)?;
-        let in_use = places.iter().filter(|place| place.half(map.place_id) & 1 == 0 && place.word(map.place_context) != 0);
+        let in_use =
+            places.iter().filter(|place| place.half(map.place_id) & 1 == 0 && place.word(map.place_context) != 0);
         let comm = |place: Item<'_>| self.comm(place.half(map.place_id), place.word(map.place_context), requests);
         let mut comms: Vec<CommQueues> = in_use.map(comm).collect::<io::Result<_>>()?;
         comms.sort_by_key(|comm| comm.context);
@@ -293,7 +299,12 @@ impl Reader<'_> {
         let map = &self.map;
         if self.flag(side.wrapping_add(map.posted_linked))? {
             let nodes = self.vector_at(side.wrapping_add(map.posted_nodes), map.posted_node_bytes, MOST_ITEMS)?;
-            let order = self.chained(&nodes, side.wrapping_add(map.posted_buckets), map.posted_node_next, map.posted_node_stamp)?;
+            let order = self.chained(
+                &nodes,
+                side.wrapping_add(map.posted_buckets),
+                map.posted_node_next,
+                map.posted_node_stamp,
+            )?;
             let receive = |node: &Item<'_>| {
                 let key = (node.signed(map.posted_node_key), node.signed(map.posted_node_key + 4));
                 self.receive(key, node.word(map.posted_node_item), requests)
@@ -405,6 +416,8 @@ impl Reader<'_> {
     }
 
     fn bytes(&self, at: u64, count: usize) -> io::Result<Vec<u8>> {
+        let left = self.left.get().checked_sub(count);
+        self.left.set(left.ok_or_else(|| io::Error::other("the queues are too long, or damaged"))?);
         bytes_at(self.memory, at, count)
     }
 }
@@ -417,4 +430,47 @@ fn bytes_at(memory: &dyn ProcessMemory, at: u64, count: usize) -> io::Result<Vec
 
 fn word_of(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory from address 0 on.
+    struct Bytes(Vec<u8>);
+
+    impl ProcessMemory for Bytes {
+        fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
+            let start = usize::try_from(address).unwrap_or(usize::MAX);
+            let part = self.0.get(start..start.saturating_add(into.len())).ok_or(io::ErrorKind::UnexpectedEof)?;
+            into.copy_from_slice(part);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn no_map_is_an_error() {
+        assert!(read(&Bytes(vec![0; 8192]), 0).is_err() && read(&Bytes(Vec::new()), 0).is_err());
+    }
+
+    #[test]
+    fn damaged_memory_is_read_to_an_end() {
+        let mut state = 1u64;
+        let mut next = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let mut readable = 0;
+        for round in 0..3000 {
+            let mut words = vec![0; QueueMap::WORDS];
+            let map = QueueMap::default().to_words();
+            words[..2].copy_from_slice(&map[..2]);
+            // Small numbers lead to other parts of the memory.
+            words[2..].iter_mut().for_each(|word| *word = next(if round % 3 == 0 { 1 << 31 } else { 512 }));
+            words.extend((0..4096).map(|_| if next(2) == 0 { next(4096) } else { next(1 << 31) << 32 | next(64) }));
+            let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            readable += usize::from(read(&Bytes(bytes), 0).is_ok());
+        }
+        assert!(readable > 0, "the rounds get beyond the map");
+    }
 }

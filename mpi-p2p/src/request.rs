@@ -288,7 +288,14 @@ pub(crate) enum Work {
     /// A large message was offered to world rank `dest`, which may read its data until it reports the end. `copiers`:
     /// the number of threads of this process that copy from the data, which pin it; `over`: the end has come, and waits
     /// for them. The registration is that of the data or of the table of its runs.
-    Offered { data: Data, dest: u32, tag: i32, copiers: u32, over: bool, _registration: (Registration, Option<RunTable>) },
+    Offered {
+        data: Data,
+        dest: u32,
+        tag: i32,
+        copiers: u32,
+        over: bool,
+        _registration: (Registration, Option<RunTable>),
+    },
     /// A send feeds fragments to the receive that `peer` names, up to `limit` bytes; `at` are under way.
     Streaming { data: Data, dest: u32, tag: i32, peer: u64, at: u64, limit: u64 },
 }

@@ -75,7 +75,11 @@ pub const DEBUGGER_GATE: &str = "FERRUM_DEBUGGER_GATE";
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let options = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ, records::PROFILE_FD, records::TIMELINE_FD];
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, PARENT, DEBUGGER_GATE].iter().chain(options).chain(&read).any(|own| name == *own)
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, PARENT, DEBUGGER_GATE]
+        .iter()
+        .chain(options)
+        .chain(&read)
+        .any(|own| name == *own)
 }
 
 /// How a process was started, by its environment.

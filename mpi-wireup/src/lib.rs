@@ -25,8 +25,8 @@ mod spawner;
 mod time_limit;
 
 pub use environment::{
-    APPNUM, DEBUGGER_GATE, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, RANK, RESERVED, SIZE, Started,
-    from_environment, from_variables, is_reserved, to_variables,
+    APPNUM, DEBUGGER_GATE, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, RANK, RESERVED, SIZE,
+    Started, from_environment, from_variables, is_reserved, to_variables,
 };
 pub use error::WireupError;
 pub use manager::Manager;

@@ -8,6 +8,7 @@ use super::Soft;
 
 /// A command.
 #[derive(Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // there is one in a process
 pub enum Command {
     /// Print the help text.
     Help,

@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use mpi_t::{CVARS_READ, SETTINGS, SETTINGS_READ, name_in_environment};
 
-use crate::args::{Group, Options};
 use super::mpir;
+use crate::args::{Group, Options};
 use mpi_wireup::{DEBUGGER_GATE, INITIAL_ERRHANDLER};
 
 /// Variable for the colours of error reports: `auto`, `on` or `off`.

@@ -34,7 +34,12 @@ impl HangWatch {
     }
 
     /// The report, if it is due.
-    pub(super) fn due(&mut self, now: Instant, job: &Job, processes: impl FnOnce() -> Vec<Option<i32>>) -> Option<HangReport> {
+    pub(super) fn due(
+        &mut self,
+        now: Instant,
+        job: &Job,
+        processes: impl FnOnce() -> Vec<Option<i32>>,
+    ) -> Option<HangReport> {
         let limit = self.limit.filter(|_| now >= self.look_at)?;
         self.look_at = now + (limit / 8).clamp(LOOK_AT_MOST_EVERY, LOOK_EVERY);
         self.progress.look(JobView::of(job), now);

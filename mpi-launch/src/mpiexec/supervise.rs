@@ -18,8 +18,8 @@ use super::guard::{self, Guard};
 use super::hang::{self, HangWatch};
 use super::input::Inputs;
 use super::memory_limit;
-use super::os::{self, Ended, Inherited, Reaped};
 use super::mpir;
+use super::os::{self, Ended, Inherited, Reaped};
 use super::outcome::Failure;
 use super::plan::Plan;
 use super::recordings::Recordings;
@@ -426,7 +426,8 @@ impl Supervisor<'_> {
 
     /// Milliseconds until the next deadline.
     fn time_left(&self) -> Option<i32> {
-        let next = [self.ending.next(self.living), self.streams.pause_at(), self.spawned.next(), self.hang_watch.next()];
+        let next =
+            [self.ending.next(self.living), self.streams.pause_at(), self.spawned.next(), self.hang_watch.next()];
         let next = next.into_iter().flatten().min()?;
         // Rounded up, so as not to wake before it.
         let left = next.saturating_duration_since(Instant::now()).as_millis() + 1;

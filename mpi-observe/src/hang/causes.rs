@@ -130,7 +130,8 @@ fn numbered(view: &HangView, rank: u32, context: u32, number: u64) -> Option<Sig
     let back = usize::try_from(last.checked_sub(number)?).ok()?;
     let mut counted = there.calls.iter().rev().filter(|call| call.comm == context && counted_as(call).is_some());
     // Starts of persistent requests are counted too, and do not show their operation.
-    let starts = there.calls.iter().any(|call| [functions::MPI_START, functions::MPI_STARTALL].contains(&call.function));
+    let starts =
+        there.calls.iter().any(|call| [functions::MPI_START, functions::MPI_STARTALL].contains(&call.function));
     if starts && back > 0 {
         return None;
     }
@@ -143,14 +144,21 @@ fn mismatches(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
         Need::Collective { context, .. } => Some(((context, view.members(rank, context)), (rank, wait.call))),
         _ => None,
     };
-    let mut calls: BTreeMap<(u32, Vec<u32>), Vec<(u32, Call)>> = BTreeMap::new();
+    /// Context id and members of a communicator.
+    type Members = (u32, Vec<u32>);
+    let mut calls: BTreeMap<Members, Vec<(u32, Call)>> = BTreeMap::new();
     for (key, call) in waits(doings).filter_map(collective) {
         calls.entry(key).or_default().push(call);
     }
     for ((context, _), inside) in calls {
         let count = |rank: u32| begun(view, rank, context);
         let name = view.comm_name(inside[0].0, context);
-        let first = inside.iter().filter(|(_, call)| is_counted(&base_name(call))).map(|(rank, _)| count(*rank)).min().flatten();
+        let first = inside
+            .iter()
+            .filter(|(_, call)| is_counted(&base_name(call)))
+            .map(|(rank, _)| count(*rank))
+            .min()
+            .flatten();
         // Of each rank the call that stands where the earliest of them is now.
         let mut found: BTreeMap<Signature, Vec<u32>> = BTreeMap::new();
         for (rank, call) in &inside {
@@ -169,7 +177,8 @@ fn mismatches(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
         if first.is_some() {
             let members = view.members(inside[0].0, context);
             for other in members.into_iter().filter(|other| inside.iter().all(|(rank, _)| rank != other)) {
-                let passed = view.ranks.get(other as usize).and(first).and_then(|number| numbered(view, other, context, number));
+                let passed =
+                    view.ranks.get(other as usize).and(first).and_then(|number| numbered(view, other, context, number));
                 if let Some(passed) = passed {
                     found.entry(passed).or_default().push(other);
                 }
@@ -206,7 +215,9 @@ fn unfit(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
                 causes.extend(text.map(|text| Cause { order: UNFIT, text }));
             }
             Need::Receive { context, dest, tag } => {
-                let Some(to) = view.world_rank(rank, context, dest).filter(|to| (*to as usize) < doings.len()) else { continue };
+                let Some(to) = view.world_rank(rank, context, dest).filter(|to| (*to as usize) < doings.len()) else {
+                    continue;
+                };
                 // A receiver that waits for a message is reported with its receive.
                 let waits_too = matches!(&doings[to as usize], Doing::Waiting(waits)
                     if waits.iter().any(|wait| matches!(wait.need, Need::Message { .. })));
@@ -337,7 +348,9 @@ fn circle_text(view: &HangView, doings: &[Doing], circle: &[(u32, &Wait)]) -> St
                     let name = functions::name(function).unwrap_or_default();
                     format!("; it has made a request for it by {name} and not started it")
                 });
-                format!("nobody sends the message that rank {rank} waits for in {what}: rank {other} is in {there}{made}")
+                format!(
+                    "nobody sends the message that rank {rank} waits for in {what}: rank {other} is in {there}{made}"
+                )
             }
             _ => String::new(),
         };
@@ -355,7 +368,8 @@ fn circle_text(view: &HangView, doings: &[Doing], circle: &[(u32, &Wait)]) -> St
     if circle.len() == 1 {
         return format!("rank {} waits for itself in {}", members[0], described(view, members[0], circle[0].1));
     }
-    let parts: Vec<_> = circle.iter().take(8).map(|(rank, wait)| format!("rank {rank} in {}", described(view, *rank, wait))).collect();
+    let parts: Vec<_> =
+        circle.iter().take(8).map(|(rank, wait)| format!("rank {rank} in {}", described(view, *rank, wait))).collect();
     let mut sorted = members.clone();
     sorted.sort_unstable();
     let more = if circle.len() > 8 { ", and so on" } else { "" };

@@ -41,7 +41,11 @@ fn parts(view: &HangView, rank: u32, wait: &Wait) -> (String, Option<(&'static s
     };
     match wait.need {
         Need::Message { context, source, tag } => {
-            let what = if requests || function.starts_with("MPI_Sendrecv") { format!("{function} for a receive") } else { function };
+            let what = if requests || function.starts_with("MPI_Sendrecv") {
+                format!("{function} for a receive")
+            } else {
+                function
+            };
             (what, Some(("from", peer(context, source))), tagged(tag) + &on(context))
         }
         Need::Receive { context, dest, tag } => {
@@ -54,7 +58,8 @@ fn parts(view: &HangView, rank: u32, wait: &Wait) -> (String, Option<(&'static s
             let number = number.map_or(String::new(), |number| format!(" #{number}"));
             let root = root.filter(|root| *root >= 0).map_or(String::new(), |root| format!(" with root {root}"));
             let what = if requests { format!("{function} for a collective operation") } else { function };
-            let on = if what == "MPI_Finalize" { String::new() } else { format!(" on {}", view.comm_name(rank, context)) };
+            let on =
+                if what == "MPI_Finalize" { String::new() } else { format!(" on {}", view.comm_name(rank, context)) };
             (what, None, format!("{number}{root}{on}"))
         }
         Need::Lock { context } => {
@@ -70,10 +75,15 @@ fn parts(view: &HangView, rank: u32, wait: &Wait) -> (String, Option<(&'static s
     }
 }
 
+/// What ranks of a line have in common: the function, the preposition before the other rank, the rest, the state.
+type Activity<'a> = (String, &'a str, String, String);
+/// A rank of a line, the rank that it waits for as text, and those that are not there.
+type Member = (u32, String, Vec<u32>);
+
 /// A line for each group of ranks with the same activity.
 pub(super) fn lines(view: &HangView, doings: &[Doing]) -> Vec<String> {
     // Ranks that differ in the other rank alone share a line.
-    let mut groups: BTreeMap<(String, &str, String, String), Vec<(u32, String, Vec<u32>)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Activity<'_>, Vec<Member>> = BTreeMap::new();
     for (rank, doing) in doings.iter().enumerate() {
         let (rank, there) = (rank as u32, &view.ranks[rank]);
         let state = there.state.map_or(String::new(), |state| state.name().to_owned());
@@ -88,12 +98,15 @@ pub(super) fn lines(view: &HangView, doings: &[Doing]) -> Vec<String> {
                     let (word, peer) = peer.map_or(("", String::new()), |(word, peer)| (word, peer));
                     let what = if wait.polls { format!("calls {what}") } else { format!("in {what}") };
                     let rest = if wait.polls { rest + " again and again" } else { rest };
-                    let targets = if matches!(wait.need, Need::Collective { .. }) { wait.targets.clone() } else { Vec::new() };
+                    let targets =
+                        if matches!(wait.need, Need::Collective { .. }) { wait.targets.clone() } else { Vec::new() };
                     add((what, word, rest, state.clone()), peer, targets);
                 }
             }
             Doing::Ended { orderly: true } => add(plain("ended".into()), String::new(), Vec::new()),
-            Doing::Ended { orderly: false } => add(plain("ended without MPI_Finalize".into()), String::new(), Vec::new()),
+            Doing::Ended { orderly: false } => {
+                add(plain("ended without MPI_Finalize".into()), String::new(), Vec::new())
+            }
             Doing::NotInitialised => add(plain(format!("before MPI_Init{idle}{place}")), String::new(), Vec::new()),
             Doing::Finalised => add(plain(format!("after MPI_Finalize{place}")), String::new(), Vec::new()),
             Doing::Unrecorded => add(plain("calls are not recorded".into()), String::new(), Vec::new()),
@@ -108,7 +121,7 @@ pub(super) fn lines(view: &HangView, doings: &[Doing]) -> Vec<String> {
     groups.into_iter().map(|(key, members)| line(key, &members)).collect()
 }
 
-fn line((what, word, rest, state): (String, &str, String, String), members: &[(u32, String, Vec<u32>)]) -> String {
+fn line((what, word, rest, state): Activity<'_>, members: &[Member]) -> String {
     let mut of: Vec<u32> = members.iter().map(|(rank, ..)| *rank).collect();
     of.dedup();
     let threads = if members.len() > of.len() { format!(" ({} threads)", members.len()) } else { String::new() };
@@ -133,7 +146,9 @@ fn line((what, word, rest, state): (String, &str, String, String), members: &[(u
 
 /// Messages that no posted receive matches, and receives for which none has come, grouped.
 pub(super) fn unmatched(view: &HangView, most: usize) -> Vec<String> {
-    let mut messages: BTreeMap<(u32, String, u32, i32), (usize, u64, u64)> = BTreeMap::new();
+    /// Receiver, communicator, sender, tag.
+    type Kind = (u32, String, u32, i32);
+    let mut messages: BTreeMap<Kind, (usize, u64, u64)> = BTreeMap::new();
     let mut receives: BTreeMap<(u32, String, String, String), usize> = BTreeMap::new();
     for (rank, there) in view.ranks.iter().enumerate() {
         let rank = rank as u32;
@@ -146,7 +161,8 @@ pub(super) fn unmatched(view: &HangView, most: usize) -> Vec<String> {
             for receive in &comm.posted {
                 let source = comm.world_ranks.get(usize::try_from(receive.source).unwrap_or(usize::MAX));
                 let source = source.map_or("any rank".to_owned(), |world| format!("rank {world}"));
-                let tag = if receive.tag == MPI_ANY_TAG { "any tag".to_owned() } else { format!("tag {}", receive.tag) };
+                let tag =
+                    if receive.tag == MPI_ANY_TAG { "any tag".to_owned() } else { format!("tag {}", receive.tag) };
                 let room = receive.bytes.map_or(String::new(), |bytes| format!(", room for {bytes} bytes"));
                 *receives.entry((rank, name.clone(), source, tag + &room)).or_default() += 1;
             }

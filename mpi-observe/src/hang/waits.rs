@@ -94,7 +94,9 @@ pub(super) fn doing(view: &HangView, rank: u32) -> Doing {
 /// The call that a rank makes again and again because nothing has come.
 fn polled(calls: &[Call]) -> Option<&Call> {
     let last = calls.last()?;
-    let same = |call: &&Call| (call.function, call.comm, call.peer, call.tag) == (last.function, last.comm, last.peer, last.tag);
+    let same = |call: &&Call| {
+        (call.function, call.comm, call.peer, call.tag) == (last.function, last.comm, last.peer, last.tag)
+    };
     let looks = ["MPI_Test", "MPI_Iprobe", "MPI_Improbe"].iter().any(|name| base_name(last).starts_with(name));
     (looks && calls.iter().rev().take_while(same).count() >= LOOP).then_some(last)
 }
@@ -168,7 +170,8 @@ fn awaited(call: &Call) -> Option<Need> {
 fn pending(view: &HangView, rank: u32) -> Vec<Need> {
     let Some(queues) = &view.ranks[rank as usize].queues else { return Vec::new() };
     let receives = queues.comms.iter().flat_map(|comm| {
-        let need = |receive: &PostedReceive| Need::Message { context: comm.context, source: receive.source, tag: receive.tag };
+        let need =
+            |receive: &PostedReceive| Need::Message { context: comm.context, source: receive.source, tag: receive.tag };
         comm.posted.iter().map(need)
     });
     let send = |send: &PendingSend| {

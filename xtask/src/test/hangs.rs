@@ -21,7 +21,10 @@ const HANGS: [(&str, &str); 24] = [
         "ssend",
         "ranks 0-1 wait for each other: rank 0 in MPI_Ssend to rank 1 with tag 3, rank 1 in MPI_Ssend to rank 0 with tag 3",
     ),
-    ("large", "ranks 0-1 wait for each other: rank 0 in MPI_Send to rank 1 with tag 4, rank 1 in MPI_Send to rank 0 with tag 4"),
+    (
+        "large",
+        "ranks 0-1 wait for each other: rank 0 in MPI_Send to rank 1 with tag 4, rank 1 in MPI_Send to rank 0 with tag 4",
+    ),
     ("tag", "rank 0 waits in MPI_Recv from rank 1 with tag 7; rank 1 has sent one with tag 8 (4 bytes)"),
     ("source", "rank 0 waits in MPI_Recv from rank 2 with tag 7; a message with tag 7 (4 bytes) has come from rank 1"),
     (
@@ -29,18 +32,30 @@ const HANGS: [(&str, &str); 24] = [
         "rank 0 waits in MPI_Recv from rank 1 with tag 7; rank 1 has sent a message with tag 7 (4 bytes) on spare, not on \
          MPI_COMM_WORLD",
     ),
-    ("missing", "collective calls on MPI_COMM_WORLD differ: ranks 0, 2-3 call MPI_Scan #2, rank 1 calls MPI_Barrier #2"),
+    (
+        "missing",
+        "collective calls on MPI_COMM_WORLD differ: ranks 0, 2-3 call MPI_Scan #2, rank 1 calls MPI_Barrier #2",
+    ),
     (
         "root",
         "collective calls on MPI_COMM_WORLD differ: ranks 0, 2-3 call MPI_Reduce #2 with root 0, rank 1 calls MPI_Reduce #2 \
          with root 1",
     ),
-    ("collective", "collective calls on MPI_COMM_WORLD differ: ranks 0, 2-3 call MPI_Scan #2, rank 1 calls MPI_Alltoallv #2"),
+    (
+        "collective",
+        "collective calls on MPI_COMM_WORLD differ: ranks 0, 2-3 call MPI_Scan #2, rank 1 calls MPI_Alltoallv #2",
+    ),
     ("split", "collective calls on MPI_COMM_WORLD differ: ranks 1-3 call MPI_Comm_split, rank 0 calls MPI_Comm_dup"),
-    ("finalize", "nobody sends the message that rank 0 waits for in MPI_Recv from rank 1 with tag 7: rank 1 is in MPI_Finalize"),
+    (
+        "finalize",
+        "nobody sends the message that rank 0 waits for in MPI_Recv from rank 1 with tag 7: rank 1 is in MPI_Finalize",
+    ),
     ("loop", "after MPI_Barrier, the process is running; ranks 0-2 wait for it in MPI_Barrier #2 on MPI_COMM_WORLD"),
     ("sleep", "the process is sleeping in the system call clock_nanosleep; ranks 0-2 wait for it in MPI_Barrier #2"),
-    ("stopped", "rank 3 is stopped by a signal or a debugger; ranks 0-2 wait for it in MPI_Barrier #2 on MPI_COMM_WORLD"),
+    (
+        "stopped",
+        "rank 3 is stopped by a signal or a debugger; ranks 0-2 wait for it in MPI_Barrier #2 on MPI_COMM_WORLD",
+    ),
     (
         "circle",
         "ranks 0-2 wait for each other in a circle: rank 0 in MPI_Recv from rank 1 with tag 5, rank 1 in MPI_Recv from rank 2 \
@@ -62,7 +77,10 @@ const HANGS: [(&str, &str); 24] = [
         "nobody sends the message that rank 0 waits for in MPI_Probe from rank 1 with tag 11: rank 1 is in MPI_Barrier #2",
     ),
     ("lock", "rank 2 in MPI_Win_lock for the window of rank 0, which rank 1 has locked"),
-    ("waitall", "rank 1 waits in MPI_Waitall for a receive from rank 0 with tag 1; rank 0 has sent one with tag 2 (4 bytes)"),
+    (
+        "waitall",
+        "rank 1 waits in MPI_Waitall for a receive from rank 0 with tag 1; rank 0 has sent one with tag 2 (4 bytes)",
+    ),
     (
         "polls",
         "nobody sends the message that rank 0 waits for in MPI_Test for a receive from rank 1 with tag 1: rank 1 is in \
@@ -119,7 +137,8 @@ fn hangs(dist: &Path, program: &Path, mistake: &str, expected: &str) -> Result<(
 
 fn hangs_as_json(dist: &Path, program: &Path) -> Result<()> {
     let options = ["-n", "4", "--error-format", "json"];
-    let lines = wait_for(dist, &options, program, "tag", "\"kind\":\"hang_report\",\"cause\":\"rank 0 waits in MPI_Recv from")?;
+    let lines =
+        wait_for(dist, &options, program, "tag", "\"kind\":\"hang_report\",\"cause\":\"rank 0 waits in MPI_Recv from")?;
     if lines.last().is_some_and(|line| line.ends_with('}')) { Ok(()) } else { Err(lines.join("\n").into()) }
 }
 

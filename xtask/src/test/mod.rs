@@ -14,6 +14,7 @@ mod conformance;
 mod counting;
 mod cxx;
 mod datatypes;
+mod debuggers;
 mod fortran;
 mod hangs;
 mod headers;
@@ -76,7 +77,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 29] = [
+const SUITES: [(&str, &str, Suite); 30] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -111,6 +112,7 @@ const SUITES: [(&str, &str, Suite); 29] = [
     ("applications", "whole programs print the same with our library and with MPICH", applications::suite),
     ("clients", "clients of MPI_T from MPICH and Open MPI, and tests of topologies, unchanged", clients::suite),
     ("hangs", "jobs that wait for ever: the report names the mistake in its first line", hangs::suite),
+    ("debuggers", "the processes of a job and message queues, as debuggers find them", debuggers::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
