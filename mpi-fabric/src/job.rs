@@ -217,19 +217,6 @@ impl Job {
         self.block(rank).pid().load(Ordering::Relaxed)
     }
 
-    /// Address of the [`crate::queue_map`] of a rank in its own address space; 0 if it has none. Panics if there is no such
-    /// rank.
-    pub fn queue_map(&self, rank: u32) -> u64 {
-        // Acquire pairs with the Release in `set_queue_map`.
-        self.block(rank).queue_map().load(Ordering::Acquire)
-    }
-
-    /// Stores the address of the map; for that rank itself, which keeps the map as long as it lives.
-    pub fn set_queue_map(&self, rank: u32, address: u64) {
-        // Release pairs with the Acquire in `queue_map`: the map is complete.
-        self.block(rank).queue_map().store(address, Ordering::Release);
-    }
-
     /// A rank's flight recorder.
     pub fn recorder(&self, rank: u32) -> Recorder {
         Recorder::new(self.mapping.clone(), self.layout.block_at(rank))

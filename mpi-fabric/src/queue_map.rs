@@ -6,6 +6,9 @@
 //! addresses those of the process.
 //! Not here: the words' values (`mpi_p2p`), following them (`mpi-observe`).
 
+#[cfg(not(loom))]
+use std::sync::atomic::Ordering;
+
 /// The first word of a map.
 pub const MAGIC: u64 = 0x3151_4d55_5252_4546;
 
@@ -186,6 +189,22 @@ map! {
     direct_key,
     /// Address of its room in bytes.
     direct_length,
+}
+
+#[cfg(not(loom))]
+impl crate::Job {
+    /// Address of the map of a rank in its own address space; 0 if it has none. Panics if there is no such
+    /// rank.
+    pub fn queue_map(&self, rank: u32) -> u64 {
+        // Acquire pairs with the Release in `set_queue_map`.
+        self.block(rank).queue_map().load(Ordering::Acquire)
+    }
+
+    /// Stores the address of the map; for that rank itself, which keeps the map as long as it lives.
+    pub fn set_queue_map(&self, rank: u32, address: u64) {
+        // Release pairs with the Acquire in `queue_map`: the map is complete.
+        self.block(rank).queue_map().store(address, Ordering::Release);
+    }
 }
 
 #[cfg(test)]

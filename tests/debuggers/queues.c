@@ -1,5 +1,5 @@
-/* Queues that are known beforehand: rank 1 has receives and unexpected messages, rank 0 a send that waits. Then rank 1 runs,
- * stops or crashes outside of the library. */
+/* Queues that are known beforehand: rank 1 has receives and unexpected messages, rank 0 a send that waits. Then rank 1
+ * runs, stops or crashes outside of the library. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>

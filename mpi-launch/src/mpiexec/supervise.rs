@@ -1,6 +1,7 @@
 //! The loop: signals, children, streams, deadlines.
 
 mod apart;
+mod hangs;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -374,19 +375,6 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Reports that the job makes no progress, if that is wanted and so.
-    fn report_hang(&mut self) {
-        if self.ending.failure().is_some() {
-            return;
-        }
-        let ranks = &self.ranks;
-        let processes = || ranks.iter().map(|rank| rank.living.then_some(rank.pid)).collect();
-        if let Some(report) = self.hang_watch.due(Instant::now(), self.job, processes) {
-            let seconds = self.options.hang_report.map_or(0.0, |limit| limit.as_secs_f64());
-            self.reporter.note("hang_report", &format!("no progress for {seconds} s: "), &report);
-        }
-    }
-
     /// The ranks' processes that have not ended.
     fn processes(&self) -> Vec<Option<i32>> {
         self.ranks.iter().map(|rank| rank.living.then_some(rank.pid)).collect()
@@ -395,15 +383,9 @@ impl Supervisor<'_> {
     fn execute(&mut self, order: Order) {
         match order {
             Order::TimeOver => {
-                let processes = self.processes();
                 self.spawned.report_all();
-                let why = hang::report(self.job, &processes);
-                let mut text = format!("{}; {}", why.cause, activity::report(self.job, &processes));
-                let more = why.further.iter().map(|line| format!("also: {line}")).chain(why.unmatched.iter().cloned());
-                more.for_each(|line| text += &format!("\n  {line}"));
-                let list = activity::list(self.job, &processes);
+                self.time_report = Some(self.time_report(&self.processes()));
                 self.all_end = true;
-                self.time_report = Some(TimeReport { text, list, cause: why.cause });
                 let milliseconds = self.options.timeout.flatten().map_or(0, |limit| limit.as_millis() as u64);
                 self.ending.fail(Failure::TimedOut { milliseconds }, self.living, Instant::now());
             }
