@@ -26,15 +26,11 @@ int main(int argc, char **argv)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     MPI_Request_free(&request);
-    unsigned long long expected = 5 + 1 + 1 + 1 + 3;
-    unsigned long long counted = read_pvar(session, handles[0]) - before[0];
-    check(counted == expected, "%llu operations were counted, not %llu", counted, expected);
+    check_equal(read_pvar(session, handles[0]) - before[0], 5 + 1 + 1 + 1 + 3);
     MPI_Barrier(other);
     MPI_Barrier(other);
-    counted = read_pvar(session, handles[1]) - before[1];
-    check(counted == 2, "%llu operations of the other communicator were counted, not 2", counted);
-    counted = read_pvar(session, handles[0]) - before[0];
-    check(counted == expected, "operations of the other communicator were counted, %llu in all", counted);
+    check_equal(read_pvar(session, handles[1]) - before[1], 2);
+    check_equal(read_pvar(session, handles[0]) - before[0], 5 + 1 + 1 + 1 + 3);
     MPI_T_pvar_session_free(&session);
     MPI_Comm_free(&other);
     return finish();
