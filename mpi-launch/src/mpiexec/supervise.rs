@@ -136,7 +136,7 @@ pub(super) fn run(
     }
     if started.is_ok() {
         let pids: Vec<i32> = supervisor.ranks.iter().map(|rank| rank.pid).collect();
-        mpir::publish(plan, &pids);
+        super::mpir::publish(plan, &pids);
     }
     if started.is_err() {
         // An incomplete job must leave no process, and no failure of one of its ranks is reported.
@@ -187,8 +187,8 @@ impl Supervisor<'_> {
             while let Some(order) = self.ending.due(self.living, Instant::now()).filter(|_| children) {
                 self.execute(order);
             }
-            self.spawned.kill_late(Instant::now());
             self.report_hang();
+            self.spawned.kill_late(Instant::now());
             self.streams.keep_pauses();
             entries.clear();
             entries.push(os::poll_entry(self.signals.as_fd(), libc::POLLIN));

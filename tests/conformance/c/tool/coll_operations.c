@@ -1,4 +1,4 @@
-/* coll_operations counts the collective operations of its communicator alone, in each form and alike in all processes. */
+/* coll_operations counts the collective operations of its communicator alone, in each form. */
 #include "tool.h"
 
 int main(int argc, char **argv)
