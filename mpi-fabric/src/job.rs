@@ -2,6 +2,8 @@
 //!
 //! Invariant: a `Job` that was opened has a header that agrees with its length and with itself.
 
+mod reading;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use mpi_errors::Result;
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
 use crate::layout::{self, Layout, block, header};
-use crate::mapping::{Mapping, open_sealed_for_reading};
+use crate::mapping::Mapping;
 use crate::rank_block::{Life, RankBlock};
 use crate::recorder::{self, Recorder};
 use crate::region::Regions;
@@ -144,18 +146,6 @@ impl Job {
     /// `MPI_ERR_OTHER` with a sentence if it is not the memory of a job, or of another version.
     pub fn open(fd: BorrowedFd<'_>) -> Result<Job> {
         Job::open_as(fd, layout::MAGIC, "the shared memory of a job")
-    }
-
-    /// Opens the memory of a job that a process has under a descriptor, for reading only. Every function of the value that
-    /// stores something ends this process by a signal, so only the reader's interface passes such a value on
-    /// (`mpi-observe`).
-    /// # Errors
-    /// As [`Self::open`]; also if another process could make the memory shorter, or is of another user.
-    pub fn open_for_reading(pid: u32, descriptor: i32) -> Result<Job> {
-        let what = "the shared memory of a job";
-        let refused = |error: io::Error| fault::foreign(format!("this is not {what}: {error}"));
-        let file = open_sealed_for_reading(pid, descriptor).map_err(refused)?;
-        Job::checked(Mapping::open_for_reading(file.as_fd()).map_err(refused)?, layout::MAGIC, what)
     }
 
     fn open_as(fd: BorrowedFd<'_>, magic: u64, what: &str) -> Result<Job> {

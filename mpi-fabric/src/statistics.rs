@@ -14,7 +14,6 @@ use mpi_t::Verbosity::UserBasic;
 use mpi_t::{EnumDef, Text};
 
 use crate::Job;
-pub(crate) use finalize_share::FINALIZE_SHARE;
 pub use finalize_share::FinalizeShare;
 pub use table::{Row, Table};
 

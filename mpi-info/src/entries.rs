@@ -4,7 +4,8 @@
 
 use clap::ValueEnum;
 use mpi_core::json::Object;
-use mpi_launch::catalog::{CATALOG, CategoryRow, CvarRow, EventRow, Initial, PvarRow};
+use mpi_launch::CATALOG;
+use mpi_launch::catalog::{CategoryRow, CvarRow, EventRow, Initial, PvarRow};
 use mpi_t::{Bind, PvarClass, Scope, ValueType, Verbosity, expectation};
 
 /// The kinds of entries.

@@ -7,8 +7,6 @@
 
 use mpi_t::{Bind, CvarDef, EnumDef, PvarClass, Value, ValueType, Verbosity};
 
-pub use crate::generated::CATALOG;
-
 /// All that a process of this library registers.
 pub struct Catalog {
     /// The control variables, in the order of registration.

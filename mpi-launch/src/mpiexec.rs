@@ -9,6 +9,7 @@
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
 //! - `tools`, `elf`: the tools in front of the library. `recordings`, `profile_table`, `trace_json`: `--profile` and
 //!   `--trace`.
+//! - `stats`: the summary of `--stats`.
 //! - `spawned`, `child_job`: jobs that ranks spawn, each with an `mpiexec` of its own.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
@@ -43,6 +44,7 @@ mod reporter;
 mod spawn;
 mod spawned;
 mod start;
+mod stats;
 mod streams;
 mod supervise;
 mod tools;
@@ -50,8 +52,11 @@ mod trace_json;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::time::Instant;
 
 use mpi_fabric::{Job, JobOptions, host};
+use mpi_observe::JobView;
+use mpi_observe::summary::Summary;
 use mpi_wireup::SERVE_SPAWN;
 
 use crate::args::{self, Command, Run};
@@ -130,7 +135,9 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
     let recordings = Recordings::new(&run.options, plan.ranks)?;
+    let started = Instant::now();
     let code = supervise::run(&plan, &run.options, &job, &recordings, reporter, parent)?;
+    let seconds = started.elapsed().as_secs_f64();
     let (table, unwritten) = recordings.finish(&plan, reporter);
     // If standard error is closed there is no place for the table.
     let _ = std::io::stderr().lock().write_all(table.as_bytes());
@@ -144,6 +151,18 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
         None => code,
     };
     let state_name = |variable: &str, value| CATALOG.state_name(variable, value);
+    let written = run.options.stats.as_ref().map_or(Ok(()), |file| {
+        let summary = Summary::new(JobView::of(&job), seconds, code, &state_name);
+        stats::write(&summary, file.as_deref(), reporter.job())
+    });
+    let code = match written {
+        Ok(()) => code,
+        Err(sentence) if code == 0 => lost(&sentence),
+        Err(sentence) => {
+            reporter.warn(&sentence);
+            code
+        }
+    };
     Ok(match statistics.write(&job, &state_name, reporter.job()) {
         Ok(()) => code,
         Err(sentence) if code == 0 => lost(&sentence),

@@ -3,6 +3,7 @@
 //! - [`job_list`]: the jobs of this user that run on this host, and the one that a word names.
 //! - [`JobView`]: a job as a reader sees it. [`OpenJob`]: the memory of a running one, opened for reading.
 //! - [`sample`]: facts and counts of all ranks at one moment, and rates between two moments.
+//! - [`summary`]: what a job has done, in few numbers.
 //! - [`process`]: what the system reports of a process.
 //! - [`queues`]: communicators and message queues in the memory of a process.
 //! - [`hang`]: why a job makes no progress: who waits for whom.
@@ -17,6 +18,7 @@ pub mod job_list;
 pub mod process;
 pub mod queues;
 pub mod sample;
+pub mod summary;
 mod view;
 pub mod words;
 

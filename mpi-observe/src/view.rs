@@ -100,6 +100,12 @@ impl<'a> JobView<'a> {
         self.job.is_lost(rank)
     }
 
+    /// Bytes of the job memory that are in use: pages that a process has written. `None` where the system does not report
+    /// them, and for a memory that was opened for reading.
+    pub fn bytes_in_use(&self) -> Option<u64> {
+        self.job.bytes_in_use()
+    }
+
     /// Whether a rank records its calls.
     pub fn records_calls(&self, rank: u32) -> bool {
         self.job.recorder(rank).depth() > 0

@@ -63,7 +63,7 @@ fn any_damage_behind_the_header_is_survived() {
             };
             // Small numbers pass more checks than large ones.
             let word = numbers.next() >> (numbers.next() % 64);
-            let bytes = (word << 32 | numbers.next() % 8).to_le_bytes();
+            let bytes = ((word << 32) | (numbers.next() % 8)).to_le_bytes();
             memory.write_all_at(&bytes, (PAGE + at / 8 * 8) as u64).expect("inside the memory");
         }
         read_all(JobView::of(job));

@@ -8,8 +8,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Cell, Row as Line1, Table, TableState};
 
-use crate::ranks_screen::RanksScreen;
-use crate::screen::Request;
+use crate::request::Request;
 
 /// The list.
 pub struct JobsScreen {
@@ -44,7 +43,7 @@ impl JobsScreen {
             KeyCode::Down => self.state.select_next(),
             KeyCode::Enter if self.chosen().is_some() => {
                 let at = self.state.selected().unwrap_or(0);
-                return Request::Ranks(Box::new(RanksScreen::new(self.jobs.remove(at))));
+                return Request::Ranks(Box::new(self.jobs.remove(at)));
             }
             _ => {}
         }

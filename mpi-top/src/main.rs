@@ -1,7 +1,7 @@
 //! `mpitop`: the ranks of a running job, live on a terminal, once as text or JSON, or as metrics for a monitoring system.
 //!
 //! - `args`: the command line. `rows`: what is shown of each rank, and its order.
-//! - `screen`, `ranks_screen`, `jobs_screen`: the live view. `once`: the same as text or JSON.
+//! - `screen`, `request`, `ranks_screen`, `jobs_screen`: the live view. `once`: the same as text or JSON.
 //! - `why`: who waits for whom.
 //! - `metrics`: OpenMetrics. `serve`: the same over HTTP.
 //!
@@ -13,6 +13,7 @@ mod jobs_screen;
 mod metrics;
 mod once;
 mod ranks_screen;
+mod request;
 mod rows;
 mod screen;
 mod serve;

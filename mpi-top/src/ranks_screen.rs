@@ -17,8 +17,8 @@ use ratatui::text::{Line, Text};
 use ratatui::widgets::{Cell, Row as Line1, Table};
 
 use crate::metrics;
+use crate::request::Request;
 use crate::rows::{self, COLUMNS, Column, Row};
-use crate::screen::Request;
 
 /// Processes that are read at each refresh.
 const PROCESSES_AT_ONCE: usize = 32;

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_fabric::Life;
 use mpi_fabric::recorder::{Call, REFUSED};
-use mpi_launch::catalog::CATALOG;
+use mpi_launch::CATALOG;
 use mpi_observe::process::{ProcessFacts, ProcessState};
 use mpi_observe::sample::{Counts, RankSample, Rates, Sample};
 use mpi_observe::words::{amount, bytes};

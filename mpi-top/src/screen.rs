@@ -15,6 +15,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::jobs_screen::JobsScreen;
 use crate::ranks_screen::RanksScreen;
+use crate::request::Request;
 
 /// How often the list of jobs is read again: it looks at all processes.
 const LIST_INTERVAL: Duration = Duration::from_secs(2);
@@ -22,16 +23,6 @@ const LIST_INTERVAL: Duration = Duration::from_secs(2);
 /// What is shown.
 enum Screen {
     Jobs(JobsScreen),
-    Ranks(Box<RanksScreen>),
-}
-
-/// What a key requests of the program.
-pub enum Request {
-    /// Nothing more than the screen has done.
-    None,
-    /// The list of jobs.
-    Jobs,
-    /// The ranks of the chosen job.
     Ranks(Box<RanksScreen>),
 }
 
@@ -97,7 +88,7 @@ fn show(terminal: &mut DefaultTerminal, screen: &mut Screen, interval: Duration,
         match request {
             Request::None => {}
             Request::Jobs => *screen = Screen::Jobs(JobsScreen::new(job_list::list()?)),
-            Request::Ranks(ranks) => *screen = Screen::Ranks(ranks),
+            Request::Ranks(found) => *screen = Screen::Ranks(Box::new(RanksScreen::new(*found))),
         }
     }
     Ok(())

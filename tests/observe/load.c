@@ -1,6 +1,6 @@
 /* A job to look at. `load ring SECONDS`: each rank passes messages to the next for some time. `load stuck FILE`: all
  * ranks but the last wait for a message of the next, which never comes, until FILE exists; the last one computes.
- * `load once`: rank r sends r messages of 1000 bytes to rank 0, which receives them late, so that they are unexpected. */
+ * `load once`: rank r sends r messages of 1000 bytes to rank 0, which receives them late: they are unexpected. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

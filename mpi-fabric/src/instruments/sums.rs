@@ -10,7 +10,9 @@ use mpi_t::PvarClass;
 
 use super::{Area, read};
 use crate::Job;
-use crate::statistics::FINALIZE_SHARE;
+
+/// The beginning of the name of the block that has what the library counted for itself (`statistics`).
+const FINALIZE_SHARE: [u8; 8] = *b"MPI_Fina";
 
 /// Which variables make one sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +23,15 @@ pub enum Summand {
     Category(&'static str, PvarClass),
 }
 
+/// The variables of a type that are wanted: each with its sum and its word.
+type Wanted = Box<[(usize, usize)]>;
+
 /// Reads sums of one job. What the library counted for itself in `MPI_Finalize` is in the sums.
 #[derive(Debug)]
 pub struct Sums {
     summands: Vec<Summand>,
     /// By rank and place of the type: for each variable that is wanted its sum and its word.
-    types: HashMap<(u32, usize), Box<[(usize, usize)]>>,
+    types: HashMap<(u32, usize), Wanted>,
 }
 
 impl Sums {
@@ -62,7 +67,7 @@ impl Sums {
 /// Most places of types that are remembered: a rank of this library has about twenty types.
 const MOST_TYPES: usize = 200 * 1024;
 
-fn wanted(summands: &[Summand], area: &Area, block: &read::LiveBlock) -> Box<[(usize, usize)]> {
+fn wanted(summands: &[Summand], area: &Area, block: &read::LiveBlock) -> Wanted {
     let mut found = Vec::new();
     for (description, word) in block.variables(area) {
         let class = read::class_at(area, description);

@@ -12,8 +12,6 @@ use crate::JobInstruments;
 
 /// The object that the blocks of shares have.
 pub(super) const FINALIZE: &str = "MPI_Finalize";
-/// The beginning of that name, by which a reader recognises it.
-pub(crate) const FINALIZE_SHARE: [u8; 8] = *b"MPI_Fina";
 
 /// The counters of a process when `MPI_Finalize` begins.
 pub struct FinalizeShare {

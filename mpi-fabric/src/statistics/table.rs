@@ -195,6 +195,11 @@ impl Row {
         self.class
     }
 
+    /// The class by the name of its constant, without the common prefix.
+    pub fn class_name(&self) -> String {
+        class_name(self.class)
+    }
+
     /// The word of each rank: the value; nanoseconds of a timer, parts of 2^32 of a percentage. `None` for a rank that has
     /// no such variable.
     pub fn words(&self) -> &[Option<i128>] {
@@ -278,7 +283,7 @@ fn adds_up(class: Option<PvarClass>) -> bool {
 }
 
 /// The class by the name of its constant, without the common prefix.
-pub(super) fn class_name(class: Option<PvarClass>) -> String {
+fn class_name(class: Option<PvarClass>) -> String {
     let name = class.map_or("unknown", PvarClass::name);
     name.trim_start_matches("MPI_T_PVAR_CLASS_").to_ascii_lowercase()
 }

@@ -31,6 +31,8 @@ For the whole job:
                        the one before; calls: a line for each call on standard error
   --profile            at the end print calls, times and bytes of each MPI function
   --trace FILE         write the times of all calls to this file, for ui.perfetto.dev
+  --stats[=FILE]       at the end write a summary: traffic, waits, queues, collectives,
+                       memory; FILE.json for programs, FILE.html for a browser
   --initial-errhandler NAME
                        mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return
   --stdin WHO          who gets the standard input: a rank (0 if not given), all or none

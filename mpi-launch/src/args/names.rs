@@ -36,13 +36,14 @@ pub(super) enum Meaning {
     Tool,
     Profile,
     Trace,
+    Stats,
     List(Listing),
     /// An option for what this launcher does anyway; other launchers need it.
     Needless,
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 51] = {
+const NAMES: [(&str, Meaning); 52] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -88,6 +89,7 @@ const NAMES: [(&str, Meaning); 51] = {
         ("--tool", Tool),
         ("--profile", Profile),
         ("--trace", Trace),
+        ("--stats", Stats),
         ("--help-cvars", List(Listing::Cvars)),
         ("--help-pvars", List(Listing::Pvars)),
         ("--help-events", List(Listing::Events)),

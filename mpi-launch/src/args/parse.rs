@@ -305,6 +305,13 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::Trace => {
             words.once(&mut options.trace, false, "a file", |text| file_name(text).map(Into::into))?;
         }
+        Meaning::Stats => {
+            // The file stands behind "=" only, because a word behind a blank may be the program.
+            let file = words.inline.is_some().then(|| words.value("a file", file_name)).transpose()?;
+            if options.stats.replace(file.map(Into::into)).is_some() {
+                return Err(ArgsError::Twice { option: words.option.into(), of_group: false }.into());
+            }
+        }
         Meaning::TagOutput => options.tag_output = words.flag()?,
         Meaning::Timestamp => options.timestamp = words.flag()?,
         Meaning::Quiet => options.quiet = words.flag()?,

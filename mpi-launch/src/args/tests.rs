@@ -118,7 +118,8 @@ fn variables_have_four_forms() {
 fn options_of_the_job_stand_in_any_part() {
     let run = parse_line(
         "-l --timestamp -output out --timeout 2.5 a : --bind none --stdin all -quiet -v --oversubscribe \
-         --error-format json --initial-errhandler mpi_errors_return --tool calls --profile --trace=t.json --tool x.so b",
+         --error-format json --initial-errhandler mpi_errors_return --tool calls --profile --trace=t.json --stats=s.html \
+         --tool x.so b",
     );
     let due = Options {
         variables: vec![],
@@ -127,6 +128,7 @@ fn options_of_the_job_stand_in_any_part() {
         tools: vec!["calls".into(), "x.so".into()],
         profile: true,
         trace: Some("t.json".into()),
+        stats: Some(Some("s.html".into())),
         tag_output: true,
         timestamp: true,
         output: Some("out".into()),
@@ -140,6 +142,13 @@ fn options_of_the_job_stand_in_any_part() {
         initial_errhandler: Some("mpi_errors_return"),
     };
     assert_eq!(run.options, due);
+}
+
+#[test]
+fn the_file_of_the_summary_stands_behind_an_equals_sign_only() {
+    let run = parse_line("--stats -n 2 a");
+    assert_eq!((run.options.stats, programs(&parse_line("--stats a b"))), (Some(None), vec![(None, "a b".into())]));
+    assert!(parse_words(&["--stats=", "a"]).is_err() && parse_words(&["--stats", "--stats=x", "a"]).is_err());
 }
 
 #[test]

@@ -7,6 +7,8 @@ use std::time::Duration;
 use super::Soft;
 
 /// A command.
+// One value in the life of a process.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // there is one in a process
 pub enum Command {
@@ -87,6 +89,8 @@ pub struct Options {
     pub profile: bool,
     /// The file for the times of all calls.
     pub trace: Option<PathBuf>,
+    /// Whether a summary is written at the end, and its file; none: the standard error output.
+    pub stats: Option<Option<PathBuf>>,
     /// Whether each line of output begins with the rank that wrote it.
     pub tag_output: bool,
     /// Whether each line of output begins with the time at which it came.

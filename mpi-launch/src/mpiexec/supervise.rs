@@ -19,7 +19,6 @@ use super::guard::{self, Guard};
 use super::hang::{self, HangWatch};
 use super::input::Inputs;
 use super::memory_limit;
-use super::mpir;
 use super::os::{self, Ended, Inherited, Reaped};
 use super::outcome::Failure;
 use super::plan::Plan;

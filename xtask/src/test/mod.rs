@@ -22,6 +22,7 @@ mod launch;
 mod manifest;
 mod miri;
 mod mpi4py;
+mod observe;
 mod pmi;
 mod report;
 mod reports;
@@ -77,7 +78,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 30] = [
+const SUITES: [(&str, &str, Suite); 31] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -114,6 +115,7 @@ const SUITES: [(&str, &str, Suite); 30] = [
     ("hangs", "jobs that wait for ever: the report names the mistake in its first line", hangs::suite),
     ("debuggers", "the processes of a job and message queues, as debuggers find them", debuggers::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
+    ("observe", "mpitop, mpi-info and mpiexec --stats: jobs seen from outside", observe::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
     ("bench", "the side-by-side programs run on our library", bench),
