@@ -18,6 +18,7 @@
 //! - `peer`: rings to and from a peer. `peer_process`: its process.
 //! - [`BridgeKey`], [`PeerPins`]: processes of other jobs, reached by bridges (`bridge`).
 //! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
+//! - [`queue_map`]: where the queues of a process lie, for readers outside.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
 //! - [`signal_mask`]: calls that grow files and memory without the deadly signal of a limit.
@@ -77,6 +78,7 @@ mod peer_process;
 #[cfg(not(loom))]
 mod pieces;
 mod prefetching;
+pub mod queue_map;
 #[cfg(not(loom))]
 mod raised_word;
 #[cfg(not(loom))]

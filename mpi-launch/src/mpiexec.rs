@@ -15,6 +15,8 @@
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
 //! - `ending`, `outcome`, `activity`: when the job ends, which rank failed first, and the sentence about it.
+//! - `mpir`: the table of processes for debuggers.
+//! - `hang`: reports on jobs that make no progress.
 //! - `reporter`, `refusal`: the reports.
 //! - `os`: the system calls of all of these.
 
@@ -27,9 +29,11 @@ mod elf;
 mod ending;
 mod environment;
 mod guard;
+mod hang;
 mod input;
 mod local_host;
 mod memory_limit;
+mod mpir;
 mod nodelist;
 mod os;
 mod outcome;

@@ -5,14 +5,18 @@
 //! - [`sample`]: facts and counts of all ranks at one moment, and rates between two moments.
 //! - [`summary`]: what a job has done, in few numbers.
 //! - [`process`]: what the system reports of a process.
+//! - [`queues`]: communicators and message queues in the memory of a process.
+//! - [`hang`]: why a job makes no progress: who waits for whom.
 //! - [`words`]: ranks and amounts as text.
 //!
 //! Invariant: everything in the job memory is input. Whatever it contains, a reader gets an error or wrong numbers, and
 //! never crashes, waits or writes. Not here: the format (`mpi-fabric`, `FORMAT.md`), screens and files (`mpi-top`,
 //! `mpi-launch`).
 
+pub mod hang;
 pub mod job_list;
 pub mod process;
+pub mod queues;
 pub mod sample;
 pub mod summary;
 mod view;

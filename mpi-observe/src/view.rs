@@ -90,6 +90,11 @@ impl<'a> JobView<'a> {
         self.job.pid(rank)
     }
 
+    /// Address of the map of a rank's queues in its memory; 0: it has none.
+    pub fn queue_map(&self, rank: u32) -> u64 {
+        self.job.queue_map(rank)
+    }
+
     /// Whether the launcher has reported that a rank has ended while the others continue.
     pub fn is_lost(&self, rank: u32) -> bool {
         self.job.is_lost(rank)

@@ -89,6 +89,7 @@ mod progress;
 mod progress_thread;
 mod push;
 mod queue;
+mod queue_map;
 mod receive;
 mod recipe;
 mod registration;

@@ -21,6 +21,13 @@ pub enum Command {
         /// The time over which rates are measured.
         interval: Duration,
     },
+    /// Print who waits for whom, and why.
+    Why {
+        /// The job.
+        job: Option<String>,
+        /// As JSON.
+        json: bool,
+    },
     /// Print metrics.
     Metrics {
         /// The job; none: all.
@@ -57,7 +64,10 @@ struct Options {
     /// Print the ranks once, and end
     #[arg(long, conflicts_with = "openmetrics")]
     once: bool,
-    /// With --once or --list: print JSON
+    /// Print why the job makes no progress: who waits for whom
+    #[arg(long, conflicts_with_all = ["once", "openmetrics", "list"])]
+    why: bool,
+    /// With --once, --why or --list: print JSON
     #[arg(long)]
     json: bool,
     /// Print the metrics of the job, or of all your jobs, in the OpenMetrics format
@@ -81,14 +91,15 @@ const KEYS: &str = "Keys of the live view:
 /// Reads the command line; ends the process where it is wrong, or requests a text.
 pub fn parse() -> Command {
     let options = Options::parse();
-    if options.json && !options.once && !options.list {
+    if options.json && !options.once && !options.why && !options.list {
         let error =
-            clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, "--json needs --once or --list\n");
+            clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, "--json needs --once, --why or --list\n");
         error.exit();
     }
     let Options { job, json, interval, .. } = options;
     match options {
         _ if options.list => Command::List { json },
+        _ if options.why => Command::Why { job, json },
         _ if options.once => Command::Once { job, json, interval },
         Options { listen: Some(address), .. } => Command::Serve { job, address },
         _ if options.openmetrics => Command::Metrics { job },

@@ -71,6 +71,7 @@ pub const RESERVED: &[&str] = &[
     records::PROFILE_FD,
     records::TIMELINE_FD,
     records::CALLS_FILE,
+    DEBUGGER_GATE,
 ];
 
 /// The options of `mpiexec` with which the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the
@@ -83,12 +84,15 @@ pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
     ("file", "FERRUM_INFO_FILE"),
 ];
 
+/// Variable that makes `MPI_Init` wait until a debugger has set `MPIR_debug_gate`.
+pub const DEBUGGER_GATE: &str = "FERRUM_DEBUGGER_GATE";
+
 /// Whether only launchers set a variable: those of the place of a process, and of values that the launcher has read for
 /// it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let options = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ, records::PROFILE_FD, records::TIMELINE_FD];
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, HOST_RANKS, HOSTS, NET_SECRET, PROXY, PARENT]
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, HOST_RANKS, HOSTS, NET_SECRET, PROXY, PARENT, DEBUGGER_GATE]
         .iter()
         .chain(options)
         .chain(&read)

@@ -25,8 +25,8 @@ mod spawner;
 mod time_limit;
 
 pub use environment::{
-    APPNUM, HOST_RANKS, HOSTS, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, MANAGER, NET_SECRET,
-    PROXY, RANK, RESERVED, SIZE, Started, from_environment, from_variables, is_reserved, to_variables,
+    APPNUM, DEBUGGER_GATE, HOST_RANKS, HOSTS, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, MANAGER,
+    NET_SECRET, PROXY, RANK, RESERVED, SIZE, Started, from_environment, from_variables, is_reserved, to_variables,
 };
 pub use error::WireupError;
 pub use manager::Manager;

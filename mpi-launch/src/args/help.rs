@@ -49,6 +49,9 @@ For the whole job:
   --output DIR         write what ranks print to the files DIR/rank.N.out and rank.N.err
   --timeout SECONDS    end the job after this time, and report what each rank was doing;
                        0: no limit; MPIEXEC_TIMEOUT sets it in the environment
+  --hang-report[=SECONDS]
+                       when no rank makes progress for this time (60 s if not given), report
+                       who waits for whom and why; the job continues
   --bind HOW           cores: each rank on a core of its own; none: where the system puts
                        it; auto (if not given): cores if there are as many as ranks
   --error-format HOW   what mpiexec and the library say of failures: text or json

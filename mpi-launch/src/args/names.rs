@@ -29,6 +29,7 @@ pub(super) enum Meaning {
     Timestamp,
     Output,
     Timeout,
+    HangReport,
     Bind,
     Stdin,
     Quiet,
@@ -47,7 +48,7 @@ pub(super) enum Meaning {
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 60] = {
+const NAMES: [(&str, Meaning); 61] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -87,6 +88,7 @@ const NAMES: [(&str, Meaning); 60] = {
         ("--timestamp-output", Timestamp),
         ("--output", Output),
         ("--timeout", Timeout),
+        ("--hang-report", HangReport),
         ("--bind", Bind),
         ("--bind-to", Bind),
         ("--stdin", Stdin),

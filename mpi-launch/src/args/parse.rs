@@ -7,9 +7,13 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 use super::names::{self, Meaning};
 use super::{ArgsError, Command, ErrorFormat, Group, HostFile, Options, Run, Soft, foreign, hosts, soft, value, words};
+
+/// The time without progress after which a report is written, if the option has no value.
+const HANG_AFTER: Duration = Duration::from_secs(60);
 
 /// Returns a file's contents.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
@@ -337,6 +341,7 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::MapBy => words.once(&mut options.map_by, false, "node, slot or ppr:N:node", hosts::map_by)?,
         Meaning::Manager => words.once(&mut options.manager, false, "a launcher", value::manager)?,
         Meaning::Oversubscribe => options.oversubscribe = words.flag()?,
+        Meaning::HangReport => options.hang_report = Some(words.optional(value::seconds)?.unwrap_or(HANG_AFTER)),
         Meaning::Bind => options.bind = words.value("cores, none or auto", value::bind)?,
         Meaning::Stdin => options.input = words.value("a rank, all or none", value::input)?,
         Meaning::ErrorFormat => {
@@ -410,6 +415,14 @@ impl Values<'_> {
         match place.replace(value) {
             None => Ok(()),
             Some(_) => Err(ArgsError::Twice { option: self.option.into(), of_group }),
+        }
+    }
+
+    /// An option whose value, if it has one, stands behind `=`.
+    fn optional<T>(&mut self, parse: impl Fn(&OsStr) -> Result<T, String>) -> Result<Option<T>, ArgsError> {
+        match self.inline {
+            None => Ok(None),
+            Some(_) => self.value("a time in seconds", parse).map(Some),
         }
     }
 

@@ -137,6 +137,7 @@ fn options_of_the_job_stand_in_any_part() {
         map_by: None,
         oversubscribe: true,
         manager: None,
+        hang_report: None,
         bind: Bind::None,
         input: Input::All,
         quiet: true,
@@ -279,4 +280,12 @@ proptest! {
         let _ = parse([word.clone()], &read);
         let _ = parse(["-wdir".into(), word.clone(), "-env".into(), word.clone(), word], &read);
     }
+}
+
+#[test]
+fn the_time_of_a_hang_report_stands_behind_its_sign_only() {
+    let of = |line: &str| parse_line(line).options.hang_report;
+    assert_eq!(of("--hang-report 3"), Some(Duration::from_secs(60)));
+    assert_eq!(of("--hang-report=0.5 a"), Some(Duration::from_millis(500)));
+    assert_eq!(of("a"), None);
 }

@@ -10,7 +10,6 @@ use super::{HostFile, MapBy, Soft};
 // One value in the life of a process.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq)]
-#[allow(clippy::large_enum_variant)] // one value a process
 pub enum Command {
     /// Print the help text.
     Help,
@@ -107,6 +106,8 @@ pub struct Options {
     pub oversubscribe: bool,
     /// The launcher that reaches other hosts; `None` if not given.
     pub manager: Option<Manager>,
+    /// After how long without progress a report is written.
+    pub hang_report: Option<Duration>,
     /// The placement of the ranks on their host.
     pub bind: Bind,
     /// Which ranks get the standard input.

@@ -837,6 +837,17 @@ pub static CATALOG: Catalog = Catalog {
             states: None,
         },
         PvarRow {
+            name: "coll_operations",
+            description: "Number of collective operations of the communicator that have begun: blocking and non-blocking calls, and starts of persistent requests. Where all processes make the same calls it is the same in all of them.",
+            unit: "operations",
+            category: "coll.calls",
+            class: PvarClass::Counter,
+            value: ValueType::U64,
+            bind: Bind::Comm,
+            verbosity: Verbosity::UserBasic,
+            states: None,
+        },
+        PvarRow {
             name: "p2p_peer_messages_sent",
             description: "Number of messages to each rank whose send has started.",
             unit: "messages",

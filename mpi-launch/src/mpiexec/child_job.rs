@@ -327,6 +327,7 @@ fn inherited(options: &Options, name: &str) -> Options {
         map_by: None,
         oversubscribe: true,
         manager: None,
+        hang_report: options.hang_report,
         bind: Bind::None,
         input: Input::None,
         quiet: options.quiet,

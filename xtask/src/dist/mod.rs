@@ -71,6 +71,10 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
         stripped(&cargo_folder.join("dist").join(program), &prefix.join("bin").join(program))?;
     }
     stack::build(&prefix, &cargo_folder)?;
+    ui::step("building the library of message queues for debuggers");
+    cargo(&cargo_folder, &["rustc", "--package", "mpi-mqs", "--lib", "--crate-type", "cdylib"], &[])?;
+    let queues = fs::read(cargo_folder.join("dist/libmpi_mqs.so"))?;
+    replace(&prefix.join("lib/libferrum_mqs.so"), &queues, 0o755)?;
     link(&prefix.join("bin/mpirun"), "mpiexec")?;
     link(&prefix.join("bin/mpic++"), "mpicxx")?;
     fortran::add(&prefix)?;
