@@ -79,7 +79,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 31] = [
+const SUITES: [(&str, &str, Suite); 32] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
