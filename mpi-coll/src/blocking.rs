@@ -15,8 +15,10 @@ use crate::call::{Amounts, CollCall};
 use crate::call_scope::CallScope;
 use crate::coll_op::{CollOp, Form};
 use crate::shape::Root;
-use crate::shared::{Heading, Turns, is_mutual, place_among_others, publish, put_part};
+use crate::shared::{Heading, Turns, is_mutual, outside, place_among_others, publish, put_part, with_gaps};
 
+/// Two processes exchange blocks of up to so many bytes without looking whether their buffers have gaps.
+const ONE_COPY: u64 = 512;
 /// Bytes of a part that is copied twice.
 const TILE: usize = 8 << 10;
 
@@ -28,6 +30,8 @@ struct Short<'c, 'b, 'a, 'k> {
     root: u32,
     /// Bytes from each process to each other one.
     block: u64,
+    /// Most bytes that a process publishes in one turn.
+    longest: u64,
     call: &'k mut CollCall<'b, 'a>,
     /// Ends the call for its instruments when it is dropped.
     _calling: CallScope<'c>,
@@ -98,6 +102,13 @@ impl Collectives {
         if !equal {
             return Err(guard);
         }
+        // Two processes exchange long blocks in turns.
+        let longest = self.plan(comm, which).longest();
+        let is_exchange = size == 2 && matches!(which, CollOp::Allgather | CollOp::Alltoall);
+        let published = match is_exchange && published > longest && longest > 0 && has_no_gaps(call) {
+            true => longest,
+            false => published,
+        };
         let mut short = self.begin_short(which, guard, comm, (amounts, published), call)?;
         let result = short.moved(which);
         Ok(short.end(which, result))
@@ -122,10 +133,21 @@ impl Collectives {
             it.count(which, Form::Blocking, amounts.counted);
         });
         drop(guard);
-        let turns = Turns::new(&self.engine, &channels.blocking, Heading::new(which, amounts.matching));
+        let turns = Turns::new(
+            &self.engine,
+            &channels.blocking,
+            Heading::new(which, amounts.matching),
+            is_mutual(which, comm.size()),
+        );
         let (rank, size, block) = (comm.rank, comm.size(), amounts.matching);
-        Ok(Short { turns, rank, size, root, block, call, _calling: calling })
+        Ok(Short { turns, rank, size, root, block, longest, call, _calling: calling })
     }
+}
+
+/// Whether both buffers are whole, and contiguous in memory.
+fn has_no_gaps(call: &mut CollCall<'_, '_>) -> bool {
+    let sent = call.send.as_whole().is_some_and(|send| send.contiguous().is_some());
+    sent && call.recv.as_whole_mut().is_some_and(|recv| recv.contiguous_mut().is_some())
 }
 
 impl Short<'_, '_, '_, '_> {
@@ -154,6 +176,21 @@ impl Short<'_, '_, '_, '_> {
                 self.copy_own(u64::from(self.rank) * self.block, 0);
                 Ok(())
             }
+            CollOp::Allgather | CollOp::Alltoall if self.size == 2 && self.block > ONE_COPY => {
+                match self.exchange(which == CollOp::Alltoall) {
+                    Some(result) => result,
+                    None if self.block <= self.longest => self.move_at_once(which),
+                    None => Err(with_gaps()),
+                }
+            }
+            _ => self.move_at_once(which),
+        }
+    }
+
+    /// An exchange of blocks in one turn.
+    #[inline(always)]
+    fn move_at_once(&mut self, which: CollOp) -> Result<()> {
+        match which {
             CollOp::Allgather => {
                 if !self.publish_and_copy_own()? {
                     self.publish_own()?;
@@ -168,6 +205,41 @@ impl Short<'_, '_, '_, '_> {
                 self.fetch_others(true)
             }
         }
+    }
+
+    /// Two processes exchange a block, a part of it in each turn, and copy their own meanwhile. `None`, with nothing done, if
+    /// buffers have gaps or are in place.
+    fn exchange(&mut self, each: bool) -> Option<Result<()>> {
+        let Short { turns, call, block, longest, rank, .. } = &mut *self;
+        let (send, recv) = (call.send.as_whole()?, call.recv.as_whole_mut()?);
+        let (data, room, block) = (send.contiguous()?, recv.contiguous_mut()?, *block as usize);
+        let (own, other) = room.split_at_mut_checked(block)?;
+        let other = other.get_mut(..block)?;
+        let (own, other) = if *rank == 0 { (own, other) } else { (other, own) };
+        let (at_own, at_other) = match (each, *rank) {
+            (false, _) => (0, 0),
+            (true, 0) => (0, block),
+            (true, _) => (block, 0),
+        };
+        let (mine, theirs) = (data.get(at_own..)?.get(..block)?, data.get(at_other..)?.get(..block)?);
+        let source = 1 - *rank;
+        let chunk = *longest as usize;
+        for at in (0..block).step_by(chunk) {
+            if at > 0 {
+                turns.end_turn();
+            }
+            let part = at..block.min(at + chunk);
+            let exchanged =
+                turns.exchange(source, (&mine[part.clone()], &mut own[part.clone()]), &theirs[part.clone()], each);
+            let read = exchanged.and_then(|published| match published.copy(0, &mut other[part]) {
+                true => Ok(()),
+                false => Err(outside(source)),
+            });
+            if read.is_err() {
+                return Some(read);
+            }
+        }
+        Some(Ok(()))
     }
 
     /// Publishes the one block of this process.

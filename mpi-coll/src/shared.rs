@@ -21,7 +21,7 @@ mod turns;
 
 pub(crate) use moving::place_among_others;
 pub(crate) use reducing::longest_whole;
-pub(crate) use short::publish;
+pub(crate) use short::{publish, with_gaps};
 pub(crate) use turns::{Heading, Line, Turns, Way, no_channel, outside, put_into, put_part};
 
 use mpi_errors::Result;

@@ -1,8 +1,8 @@
 //! A channel: the flags and slots through which the processes of one communicator make collectives directly.
 //!
 //! Every process has a part of its own room for the channel: lines of publications, a word that reports what it has
-//! finished, and data. It writes its own part only, and reads those of all others. An operation consists of turns. In a
-//! turn a process may publish data once, short ones in the line itself, and may read what the others publish in the
+//! finished, and data. It writes its own part only, and reads those of all others; but two processes that exchange data
+//! have rooms that pass to the reader (`passed`). An operation consists of turns. In a turn a process may publish data once, short ones in the line itself, and may read what the others publish in the
 //! same turn. All processes pass the same operations and turns, in the same order; so the number of a step, counted by
 //! each for itself, says which publication is meant.
 //! A process reports what it has finished after some operations or some data, and before it waits: so whoever waits for
@@ -13,6 +13,7 @@
 //! Not here: the protocol's words (`coll_room::protocol`), what is published (`mpi-coll`), waiting (`mpi-p2p`).
 
 mod open;
+mod passed;
 mod window;
 
 use std::ops::Range;
@@ -31,6 +32,7 @@ use crate::streaming::copy_streaming;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
 use open::Held;
+use passed::Passed;
 use window::Window;
 
 pub use open::Place;
@@ -41,6 +43,9 @@ const HEAD: usize = 16;
 pub const IN_LINE: usize = LINE - HEAD;
 /// Bit of the terms: the data are not in the line, which has their offset.
 const AWAY: u64 = 1 << 63;
+/// The same: they are in a room that passes to the reader, whose number the line has.
+const PASSED: u64 = 1 << 62;
+const AWAY_AND_PASSED: u64 = AWAY | PASSED;
 /// Shortest data copied with streaming stores.
 const STREAMED: usize = 1024;
 /// Every so many operations without a wait a process reports what it has finished: four times while the lines of first
@@ -70,8 +75,9 @@ pub struct Channel {
     /// World ranks of the processes.
     members: Arc<[u32]>,
     parts: Box<[Part]>,
-    /// Bytes of data of each part.
+    /// Bytes of data of each part, without the room that passes.
     area: usize,
+    passed: Passed,
     /// The present step.
     number: AtomicU64,
     window: Window,
@@ -93,9 +99,19 @@ pub struct Publication<'c> {
     line: NonNull<u8>,
     start: NonNull<u8>,
     bytes: usize,
-    /// Offset of the data in this process's part; `None`: they are in the line.
-    away: Option<usize>,
+    place: DataPlace,
     number: u64,
+}
+
+/// Where data of a publication are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DataPlace {
+    /// In the line.
+    Line,
+    /// At an offset of this process's part.
+    Part(usize),
+    /// In one of the rooms that pass.
+    Passed(usize),
 }
 
 impl Publication<'_> {
@@ -107,7 +123,9 @@ impl Publication<'_> {
         // streamed, and the next `put` begins behind.
         unsafe {
             let into = self.start.as_ptr().add(at);
-            if len >= STREAMED
+            if let DataPlace::Passed(_) = self.place {
+                prefetching::copy_to_reader(data.as_ptr(), into, len);
+            } else if len >= STREAMED
                 && self.channel.window.streams()
                 && (into as usize).is_multiple_of(LINE)
                 && len.is_multiple_of(LINE)
@@ -119,6 +137,22 @@ impl Publication<'_> {
         }
     }
 
+    /// As [`Publication::put`], and copies `data` to `also` at the same time; bytes beyond the room or `also` are left out.
+    #[inline]
+    pub fn put_and_copy(&mut self, at: usize, data: &[u8], also: &mut [u8]) {
+        let len = data.len().min(self.bytes.saturating_sub(at)).min(also.len());
+        // SAFETY: inside the room and inside `also`, which are different memory; nobody reads or writes the room meanwhile.
+        unsafe {
+            prefetching::copy_twice(data.as_ptr(), self.start.as_ptr().add(at), also.as_mut_ptr(), len);
+        }
+    }
+
+    /// Whether the data pass to the reader with their room, so that ordinary stores are the fastest.
+    #[inline]
+    pub fn passes(&self) -> bool {
+        matches!(self.place, DataPlace::Passed(_))
+    }
+
     /// The room from an offset on, with undefined content, to overwrite.
     #[inline]
     pub fn room(&mut self, at: usize, len: usize) -> &mut [u8] {
@@ -127,16 +161,21 @@ impl Publication<'_> {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(at), len.min(self.bytes - at)) }
     }
 
-    /// Publishes it with these terms (below 2^63) and wakes processes that wait.
+    /// Publishes it with these terms (below 2^62) and wakes processes that wait.
     #[inline(always)]
     pub fn publish(self, terms: u64) {
-        let Publication { channel, line, away, number, bytes, .. } = self;
+        let Publication { channel, line, place, number, bytes, .. } = self;
         // SAFETY: a line of this process's part, aligned, which no other process writes.
         let [number_word, terms_word, offset] = unsafe { words(line) };
+        let away = match place {
+            DataPlace::Line => None,
+            DataPlace::Part(at) => Some((AWAY, at)),
+            DataPlace::Passed(room) => Some((AWAY | PASSED, room)),
+        };
         match away {
             None => terms_word.store(terms, Relaxed),
-            Some(at) => {
-                terms_word.store(terms | AWAY, Relaxed);
+            Some((bits, at)) => {
+                terms_word.store(terms | bits, Relaxed);
                 offset.store(at as u64 | (bytes as u64) << 32, Relaxed);
             }
         }
@@ -146,7 +185,7 @@ impl Publication<'_> {
         if turn(number) == 0 && !channel.window.was_mutual() {
             let ahead = channel.line(channel.rank, first_turn(operation(number) + AHEAD));
             prefetching::prefetch_to_write(ahead.as_ptr());
-            if away.is_some() && bytes <= DATA_AHEAD && !channel.window.streams() {
+            if matches!(place, DataPlace::Part(_)) && bytes <= DATA_AHEAD && !channel.window.streams() {
                 let data = channel.parts[channel.rank].data.as_ptr().wrapping_add(channel.window.next_data());
                 let lines = (0..bytes).step_by(LINE);
                 lines.for_each(|at| prefetching::prefetch_to_write(data.wrapping_add(at)));
@@ -162,6 +201,8 @@ pub struct Published<'c> {
     pub terms: u64,
     data: *const u8,
     room: usize,
+    /// Whether the data come from the cache of a far core.
+    far: bool,
     _channel: std::marker::PhantomData<&'c Channel>,
 }
 
@@ -191,6 +232,8 @@ impl Published<'_> {
         let Some(data) = self.bytes(at, into.len()) else { return false };
         match data.len() >= prefetching::LEAST {
             // SAFETY: readable, as `bytes` made sure, and apart from memory of this process.
+            true if self.far => unsafe { prefetching::copy_from_far(data.as_ptr(), into.as_mut_ptr(), data.len()) },
+            // SAFETY: as above.
             true => unsafe { prefetching::copy_prefetching(data.as_ptr(), into.as_mut_ptr(), data.len()) },
             false => into.copy_from_slice(data),
         }
@@ -224,31 +267,49 @@ impl Channel {
     /// Room for `bytes` (at most [`Self::longest`]) in the present turn, or what must come before.
     #[inline(always)]
     pub fn reserve(&self, bytes: usize) -> Result<Publication<'_>, Awaited<'_>> {
-        self.reserve_in(self.number.load(Relaxed), bytes)
+        self.reserve_in(self.number.load(Relaxed), bytes, false)
     }
 
-    /// As [`Channel::reserve`], for the turn that follows in the same operation: data of the present turn may be combined
+    /// As [`Channel::reserve`], for a turn in which every process publishes data and reads those of all others, after it has
+    /// published its own: of two processes the room of the data passes to the reader, who may overwrite it; so a process does not read
+    /// its own publication.
+    #[inline(always)]
+    pub fn reserve_exchange(&self, bytes: usize) -> Result<Publication<'_>, Awaited<'_>> {
+        self.reserve_in(self.number.load(Relaxed), bytes, true)
+    }
+
+    /// As [`Channel::reserve_exchange`], for the turn that follows in the same operation: data of the present turn may be combined
     /// into it. It is published in that turn, which begins with [`Channel::end_turn`]. `None` if that would have to wait:
     /// what comes before may be the present turn.
+    ///
+    /// It may be the room in which the other process has published in the present turn: what is put at an offset overwrites
+    /// what was read from there, so a caller first reads what lies in front.
     #[inline]
     pub fn reserve_next(&self, bytes: usize) -> Option<Publication<'_>> {
-        self.reserve_in(self.number.load(Relaxed) + 1, bytes).ok()
+        self.reserve_in(self.number.load(Relaxed) + 1, bytes, true).ok()
     }
 
     #[inline(always)]
-    fn reserve_in(&self, number: u64, bytes: usize) -> Result<Publication<'_>, Awaited<'_>> {
+    fn reserve_in(&self, number: u64, bytes: usize, exchange: bool) -> Result<Publication<'_>, Awaited<'_>> {
         let bytes = bytes.min(self.longest());
         self.window.free_line(self, number)?;
         let line = self.line(self.rank, number);
         if bytes <= IN_LINE {
             // SAFETY: a line has so many bytes.
             let start = unsafe { line.add(HEAD) };
-            return Ok(Publication { channel: self, line, start, bytes, away: None, number });
+            return Ok(Publication { channel: self, line, start, bytes, place: DataPlace::Line, number });
+        }
+        if exchange && bytes <= self.passed.bytes() {
+            self.window.look_again(self, bytes);
+            if let Some(room) = self.passed.take() {
+                let (start, place) = (self.passed_room(room), DataPlace::Passed(room));
+                return Ok(Publication { channel: self, line, start, bytes, place, number });
+            }
         }
         let at = self.window.free_data(self, number, bytes)?;
         // SAFETY: inside the part.
         let start = unsafe { self.parts[self.rank].data.add(at) };
-        Ok(Publication { channel: self, line, start, bytes, away: Some(at), number })
+        Ok(Publication { channel: self, line, start, bytes, place: DataPlace::Part(at), number })
     }
 
     /// What a process has published in the present turn, or what is to be awaited. Panics if there is no such rank.
@@ -264,9 +325,23 @@ impl Channel {
         }
         self.window.finished_by(rank, number);
         let terms = terms.load(Relaxed);
-        let (data, room) = match terms & AWAY {
-            // SAFETY: inside the line.
-            0 => (unsafe { line.add(HEAD) }, IN_LINE),
+        let (data, room) = match terms & (AWAY | PASSED) {
+            AWAY_AND_PASSED => {
+                let place = offset.load(Relaxed);
+                debug_assert_ne!(rank, self.rank, "the reader may overwrite it");
+                let bytes = match rank == self.rank {
+                    true => 0,
+                    false => ((place >> 32) as usize).min(self.passed.bytes()),
+                };
+                if rank != self.rank {
+                    self.passed.put(place as usize & 1, number);
+                }
+                (self.passed_room(place as usize & 1), bytes)
+            }
+            bits if bits & AWAY == 0 => {
+                // SAFETY: inside the line.
+                (unsafe { line.add(HEAD) }, IN_LINE)
+            }
             _ => {
                 let (at, bytes) = self.place(offset);
                 self.window.saw_data(bytes);
@@ -277,8 +352,16 @@ impl Channel {
                 (unsafe { self.parts[rank].data.add(at) }, bytes)
             }
         };
-        let terms = terms & !AWAY;
-        Ok(Published { terms, data: data.as_ptr(), room, _channel: std::marker::PhantomData })
+        let far = terms & PASSED != 0 && self.streams();
+        let terms = terms & !(AWAY | PASSED);
+        Ok(Published { terms, data: data.as_ptr(), room, far, _channel: std::marker::PhantomData })
+    }
+
+    /// One of the two rooms that pass: behind the data of a process's part. There are some, or nothing is read or written.
+    #[inline(always)]
+    fn passed_room(&self, room: usize) -> NonNull<u8> {
+        // SAFETY: every part has so many bytes before those of the room.
+        unsafe { self.parts[room & 1].data.add(self.area) }
     }
 
     /// The place of the data of a publication in its process's part: offset and length, inside of it.
@@ -347,6 +430,12 @@ impl Channel {
         if !short || !mutual && ended % REPORTS == REPORTS - 1 {
             self.report(next);
         }
+    }
+
+    /// Reports the turns before the present one.
+    #[cold]
+    fn report_finished(&self) {
+        self.report(self.number.load(Relaxed));
     }
 
     #[inline(never)]

@@ -58,6 +58,77 @@ pub(crate) unsafe fn copy_to_reader(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
+/// Copies `len` bytes to two places, so that they are read once.
+///
+/// # Safety
+/// As [`copy_prefetching`], for both destinations, which do not overlap either.
+pub(crate) unsafe fn copy_twice(src: *const u8, dst: *mut u8, also: *mut u8, len: usize) {
+    let whole = len / LINE * LINE;
+    // SAFETY: the caller's promise; the processor has the instructions, as just found.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            twice_avx512(src, dst, also, whole);
+        } else if std::arch::is_x86_feature_detected!("avx2") {
+            twice_avx2(src, dst, also, whole);
+        } else {
+            twice(src, dst, also, whole);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        twice(src, dst, also, whole);
+        std::ptr::copy_nonoverlapping(src.add(whole), dst.add(whole), len - whole);
+        std::ptr::copy_nonoverlapping(src.add(whole), also.add(whole), len - whole);
+    }
+}
+
+/// Copies whole lines to two places.
+///
+/// # Safety
+/// As [`copy_twice`]; `bytes` is a multiple of a line.
+unsafe fn twice(src: *const u8, dst: *mut u8, also: *mut u8, bytes: usize) {
+    for at in (0..bytes).step_by(LINE) {
+        // SAFETY: inside all three, by the caller's promise.
+        unsafe {
+            std::ptr::copy_nonoverlapping(src.add(at), dst.add(at), LINE);
+            std::ptr::copy_nonoverlapping(src.add(at), also.add(at), LINE);
+        }
+    }
+}
+
+/// As [`twice`]. Vectors by name, because the compiler keeps a line that is stored twice in memory.
+///
+/// # Safety
+/// As [`twice`]; the processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn twice_avx512(src: *const u8, dst: *mut u8, also: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_storeu_si512};
+    for at in (0..bytes).step_by(LINE) {
+        // SAFETY: inside all three, by the caller's promise.
+        unsafe {
+            let line = _mm512_loadu_si512(src.add(at).cast());
+            _mm512_storeu_si512(dst.add(at).cast(), line);
+            _mm512_storeu_si512(also.add(at).cast(), line);
+        }
+    }
+}
+
+/// # Safety
+/// As [`twice`]; the processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn twice_avx2(src: *const u8, dst: *mut u8, also: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{_mm256_loadu_si256, _mm256_storeu_si256};
+    for at in (0..bytes).step_by(LINE / 2) {
+        // SAFETY: inside all three, by the caller's promise.
+        unsafe {
+            let half = _mm256_loadu_si256(src.add(at).cast());
+            _mm256_storeu_si256(dst.add(at).cast(), half);
+            _mm256_storeu_si256(also.add(at).cast(), half);
+        }
+    }
+}
+
 /// Copies `len` bytes, and requests lines `A` bytes ahead: for the second-level cache if they are `FAR`.
 ///
 /// # Safety
@@ -161,6 +232,12 @@ mod tests {
                     dst.fill(0xee);
                     // SAFETY: both vectors are long enough, and different.
                     unsafe { copy(src.as_ptr().add(skip), dst.as_mut_ptr().add(place), len) };
+                    assert_eq!(dst[place..place + len], src[skip..skip + len], "{len} from {skip} to {place}");
+                    let mut also = vec![0xee; 16600];
+                    // SAFETY: as above.
+                    unsafe { copy_twice(src.as_ptr().add(skip), dst.as_mut_ptr().add(place), also.as_mut_ptr(), len) };
+                    assert_eq!(also[..len], src[skip..skip + len], "{len} from {skip} twice");
+                    assert!(also[len..].iter().all(|byte| *byte == 0xee), "{len} twice");
                     assert_eq!(dst[place..place + len], src[skip..skip + len], "{len} from {skip} to {place}");
                     let around = dst[..place].iter().chain(&dst[place + len..]);
                     assert!(around.copied().all(|byte| byte == 0xee), "{len} to {place}");

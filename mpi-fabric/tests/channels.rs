@@ -82,6 +82,60 @@ fn everything_published_is_read_by_all_in_its_step() {
     }
 }
 
+/// Exchanges of turns of many lengths, between which a root publishes alone.
+fn exchange(channel: &Channel, rank: u32, operations: u64) {
+    for n in 0..operations {
+        let (bytes, turns, root) = operation(n);
+        let publish = |turn: u64| {
+            let mut publication = wait(|| not_yet(channel.reserve_exchange(bytes)));
+            let (data, mut also) = (content(n, turn, rank, bytes), vec![0; bytes / 2]);
+            publication.put_and_copy(0, &data[..bytes / 2], &mut also);
+            assert_eq!(also, data[..bytes / 2]);
+            publication.put(bytes / 2, &data[bytes / 2..]);
+            publication.publish(n);
+        };
+        let check = |turn: u64, source: u32| {
+            let published = wait(|| not_yet(channel.read(source)));
+            let mut data = vec![0; bytes];
+            assert!(published.terms == n && published.copy(0, &mut data));
+            assert_eq!(
+                data,
+                content(n, turn, source, bytes),
+                "operation {n}, turn {turn}, of rank {source} in rank {rank}"
+            );
+        };
+        for turn in 0..turns {
+            if turn > 0 {
+                channel.end_turn();
+            }
+            publish(turn);
+            check(turn, 1 - rank);
+        }
+        channel.end_operation(true);
+        if root.is_some() {
+            if rank == 0 {
+                let mut publication = wait(|| not_yet(channel.reserve(bytes)));
+                publication.put(0, &content(n, 99, 0, bytes));
+                publication.publish(n);
+            } else {
+                check(99, 0);
+            }
+            channel.end_operation(false);
+        }
+    }
+}
+
+#[test]
+fn rooms_that_pass_have_the_data_of_their_exchange() {
+    let endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let channels = open(&endpoints);
+    std::thread::scope(|scope| {
+        for (rank, channel) in (0..).zip(&channels) {
+            scope.spawn(move || exchange(channel, rank, 300));
+        }
+    });
+}
+
 #[test]
 fn rooms_are_used_again_by_later_channels() {
     let endpoints = Endpoint::threads(2).expect("memory for two ranks");

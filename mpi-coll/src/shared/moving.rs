@@ -129,8 +129,11 @@ pub(super) fn allgather<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()
 pub(super) fn alltoall<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     let team = shape.team;
     let block = shape.recv_block(0).bytes;
-    if !shape.send.in_place() {
-        steps.copy(shape.send_block(team.rank), shape.recv_block(team.rank))?;
+    let (from, into) = (shape.send_block(team.rank), shape.recv_block(team.rank));
+    let copies = !shape.send.in_place();
+    if copies && from.bytes != into.bytes {
+        // The copy finds that the data do not fit.
+        steps.copy(from, into)?;
     }
     let part = (shape.chunk() / u64::from(team.size - 1)).max(1);
     for (at, len) in parts(block, part) {
@@ -138,6 +141,9 @@ pub(super) fn alltoall<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()>
             steps.end_turn()?;
         }
         publish_blocks(shape, steps, at, len)?;
+        if copies && from.bytes == into.bytes {
+            steps.copy(from.part(at, len), into.part(at, len))?;
+        }
         for source in shape.others() {
             let place = u64::from(place_among_others(team.rank, source));
             steps.fetch(source, place * len, shape.recv_block(source).part(at, len))?;

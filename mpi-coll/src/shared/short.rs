@@ -15,10 +15,10 @@ use crate::coll_op::CollOp;
 use crate::op::Reducer;
 
 impl Collectives {
-    /// The turns of a blocking operation that begins; `None` if the communicator has no channels.
+    /// The turns of a blocking operation that begins, as for [`Turns::new`]; `None` if the communicator has no channels.
     #[inline(always)]
-    pub(crate) fn turns<'c>(&'c self, comm: &'c Comm, heading: Heading) -> Option<Turns<'c>> {
-        Some(Turns::new(&self.engine, &comm.channels()?.blocking, heading))
+    pub(crate) fn turns<'c>(&'c self, comm: &'c Comm, heading: Heading, exchanges: bool) -> Option<Turns<'c>> {
+        Some(Turns::new(&self.engine, &comm.channels()?.blocking, heading, exchanges))
     }
 
     /// A barrier whose plan is to go through the channel; `None` if it must go by its steps.
@@ -27,7 +27,7 @@ impl Collectives {
         if !is_mutual_barrier(comm.size()) {
             return None;
         }
-        let mut turns = self.turns(comm, Heading::new(CollOp::Barrier, 0))?;
+        let mut turns = self.turns(comm, Heading::new(CollOp::Barrier, 0), false)?;
         let result = meet_all(&mut turns, comm.rank, comm.size());
         turns.end(result.is_ok());
         Some(result)
@@ -37,7 +37,7 @@ impl Collectives {
     #[inline(always)]
     pub(crate) fn shared_bcast(&self, comm: &Comm, buffer: &mut RecvBuf<'_>, root: u32) -> Option<Result<()>> {
         let bytes = buffer.bytes();
-        let mut turns = self.turns(comm, Heading::new(CollOp::Bcast, bytes))?;
+        let mut turns = self.turns(comm, Heading::new(CollOp::Bcast, bytes), false)?;
         let result = match comm.rank == root {
             true => publish(&mut turns, &buffer.as_send()),
             false => turns.store(root, 0, bytes, buffer, 0),
@@ -56,8 +56,11 @@ impl Collectives {
         reducer: &Reducer<'_>,
         count: u64,
     ) -> Option<Result<()>> {
-        let mut turns = self.turns(comm, Heading::new(CollOp::Allreduce, recv.bytes()))?;
-        let result = combine_all(&mut turns, comm, send, recv, reducer, count);
+        let bytes = recv.bytes();
+        // A contribution in place is overwritten, so it is read from its publication, which then must not pass to the reader.
+        let own = send.and_then(SendBuf::native).filter(|own| own.len() as u64 == bytes);
+        let mut turns = self.turns(comm, Heading::new(CollOp::Allreduce, bytes), own.is_some())?;
+        let result = combine_all(&mut turns, comm, (send, own), recv, reducer, count);
         turns.end(result.is_ok());
         Some(result)
     }
@@ -75,7 +78,7 @@ impl Collectives {
         (reducer, count): (&Reducer<'_>, u64),
         (bytes, root): (u64, u32),
     ) -> Option<Result<()>> {
-        let mut turns = self.turns(comm, Heading::new(CollOp::Reduce, bytes))?;
+        let mut turns = self.turns(comm, Heading::new(CollOp::Reduce, bytes), false)?;
         let result = match (send, recv) {
             (Some(send), None) => publish(&mut turns, send),
             (send, Some(recv)) => {
@@ -128,7 +131,7 @@ fn meet_all(turns: &mut Turns<'_>, rank: u32, size: u32) -> Result<()> {
 fn combine_all(
     turns: &mut Turns<'_>,
     comm: &Comm,
-    send: Option<&SendBuf<'_>>,
+    (send, own): (Option<&SendBuf<'_>>, Option<&[u8]>),
     recv: &mut RecvBuf<'_>,
     reducer: &Reducer<'_>,
     count: u64,
@@ -137,18 +140,23 @@ fn combine_all(
         Some(send) => publish(turns, send)?,
         None => publish(turns, &recv.as_send())?,
     }
-    let bytes = recv.bytes();
+    let (bytes, rank) = (recv.bytes(), comm.rank);
+    let turns = &*turns;
+    let contribution = |source: u32| match own.filter(|_| source == rank) {
+        Some(own) => Ok(own),
+        None => turns.bytes(source, 0, bytes),
+    };
     let Some(value) = recv.native_mut() else { return Err(with_gaps()) };
     let last = comm.size() - 1;
     // From the last rank down, so that each contribution is the left operand, its own as well.
-    value.copy_from_slice(&turns.bytes(last, 0, bytes)?[..value.len()]);
+    value.copy_from_slice(&contribution(last)?[..value.len()]);
     for source in (0..last).rev() {
-        reducer.apply(turns.bytes(source, 0, bytes)?, value, count);
+        reducer.apply(contribution(source)?, value, count);
     }
     Ok(())
 }
 
 #[cold]
-pub(super) fn with_gaps() -> Error {
+pub(crate) fn with_gaps() -> Error {
     Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory")
 }

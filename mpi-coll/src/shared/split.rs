@@ -36,7 +36,10 @@ impl Collectives {
         (reducer, count): (&Reducer<'_>, u64),
         longest: u64,
     ) -> Option<Result<()>> {
-        let turns = self.turns(comm, Heading::new(CollOp::Allreduce, recv.bytes())).filter(|turns| !turns.streams())?;
+        let turns = self.turns(comm, Heading::new(CollOp::Allreduce, recv.bytes()), true)?;
+        if turns.streams() && comm.size() > 2 {
+            return None;
+        }
         let element = recv.bytes() / count.max(1);
         let mut split = Split { turns, rank: comm.rank, size: comm.size(), element, reducer };
         let result = split.reduce(send, recv, Chunk::all(count, longest / element.max(1), comm.size()));

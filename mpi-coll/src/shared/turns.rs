@@ -154,20 +154,26 @@ pub(crate) struct Turns<'c> {
     engine: &'c Engine,
     channel: &'c Channel,
     heading: Heading,
+    /// Whether every process publishes and reads in each turn.
+    exchanges: bool,
     publication: Option<Publication<'c>>,
 }
 
 impl<'c> Turns<'c> {
-    /// Those of an operation that begins.
+    /// Those of an operation that begins. `exchanges`: every process publishes and reads in each turn.
     #[inline(always)]
-    pub fn new(engine: &'c Engine, channel: &'c Channel, heading: Heading) -> Turns<'c> {
-        Turns { engine, channel, heading, publication: None }
+    pub fn new(engine: &'c Engine, channel: &'c Channel, heading: Heading, exchanges: bool) -> Turns<'c> {
+        Turns { engine, channel, heading, exchanges, publication: None }
     }
 
     /// Waits for room for a publication.
     #[inline(always)]
     pub fn reserve(&mut self, bytes: u64) -> Result<()> {
-        self.publication = Some(self.wait(|channel| channel.reserve(bytes as usize))?);
+        let room = match self.exchanges {
+            true => self.wait(|channel| channel.reserve_exchange(bytes as usize))?,
+            false => self.wait(|channel| channel.reserve(bytes as usize))?,
+        };
+        self.publication = Some(room);
         Ok(())
     }
 
@@ -201,6 +207,31 @@ impl<'c> Turns<'c> {
         if let Some(publication) = self.publication.take() {
             publication.publish(self.heading.word());
         }
+    }
+
+    /// Publishes data for another process, and copies this process's own meanwhile: the same data if not `each`. Waits for what the
+    /// other one publishes.
+    #[inline]
+    pub fn exchange(
+        &mut self,
+        source: u32,
+        (own, into): (&[u8], &mut [u8]),
+        data: &[u8],
+        each: bool,
+    ) -> Result<Published<'c>> {
+        self.reserve(data.len() as u64)?;
+        let Some(mut publication) = self.publication.take() else { return Err(no_channel()) };
+        let at_once = !each && publication.passes();
+        if at_once {
+            publication.put_and_copy(0, own, into);
+        } else {
+            publication.put(0, data);
+        }
+        publication.publish(self.heading.word());
+        if !at_once {
+            into.copy_from_slice(own);
+        }
+        self.read(source)
     }
 
     /// Waits for what a rank publishes in this turn. Errors: it does not match.

@@ -6,6 +6,7 @@
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::passed::{Passed, room_bytes};
 use super::window::Window;
 use super::{Channel, Part};
 use crate::coll_room::protocol::{first_turn, operation, report, reported};
@@ -82,7 +83,9 @@ impl Endpoint {
             return None;
         }
         // All use as much, so that all divide data alike.
-        let area = whole.iter().map(|place| place.0.bytes).min()? as usize;
+        let bytes = whole.iter().map(|place| place.0.bytes).min()? as usize;
+        let passed = room_bytes(whole.len(), bytes);
+        let area = bytes - passed;
         let operation = whole.iter().map(|place| place.0.operation).max()?;
         let parts = members.iter().zip(&whole).map(|(member, Place(part))| {
             let local = self.place_in_job(*member)?;
@@ -98,6 +101,7 @@ impl Endpoint {
             window: Window::new(parts.len(), area, first),
             parts,
             area,
+            passed: Passed::new(passed, rank as usize),
             number: AtomicU64::new(first),
             fenced: self.is_fenced(),
             variables: self.instruments(),

@@ -83,3 +83,68 @@ fn loom_a_publication_reports_the_steps_before_it() {
         other.join().unwrap();
     });
 }
+
+/// Two processes exchange data in two rooms: each publishes in the one that it has read last, without any report.
+#[test]
+fn loom_a_room_that_passes_is_written_only_by_the_process_that_has_read_it() {
+    loom::model(|| {
+        // Two lines of each process, in turn; the rooms are the data of the first ones, and a line names one.
+        let parts = Arc::new([[Part::new(), Part::new()], [Part::new(), Part::new()]]);
+        let run = |parts: &[[Part; 2]; 2], own: usize| {
+            let mut room = own;
+            for number in 1..=3 {
+                // SAFETY: see `Sync`.
+                parts[room][0].data.with_mut(|data| unsafe { *data = number * 10 + own as u64 });
+                protocol::publish(&parts[own][number as usize % 2].line, number << 1 | room as u64);
+                let theirs = loop {
+                    let theirs = protocol::published(&parts[1 - own][number as usize % 2].line);
+                    if theirs >> 1 >= number {
+                        break theirs;
+                    }
+                    thread::yield_now();
+                };
+                room = theirs as usize & 1;
+                // SAFETY: see `Sync`.
+                parts[room][0].data.with(|data| assert_eq!(unsafe { *data }, number * 10 + 1 - own as u64));
+            }
+        };
+        let other = thread::spawn({
+            let parts = parts.clone();
+            move || run(&parts, 1)
+        });
+        run(&parts, 0);
+        other.join().unwrap();
+    });
+}
+
+/// A root runs ahead of its reader by all lines, and the reader reports with every second operation only: the root keeps what it
+/// knows, and looks at the report only when that is not enough for the next line.
+#[test]
+fn loom_reports_that_come_late_cover_all_lines_before_them() {
+    const LINES: u64 = 2;
+    loom::model(|| {
+        let lines = Arc::new([Part::new(), Part::new()]);
+        let reader = thread::spawn({
+            let lines = lines.clone();
+            move || {
+                for number in 1..=4 {
+                    lines[(number % LINES) as usize].read(number);
+                    if number % 2 == 0 {
+                        protocol::report(&lines[0].finished, number + 1);
+                    }
+                }
+            }
+        });
+        let mut known = 1;
+        for number in 1..=4 {
+            // The last publication in this line, which the reader must have finished.
+            let last = number.saturating_sub(LINES);
+            while known <= last {
+                known = protocol::reported(&lines[0].finished);
+                thread::yield_now();
+            }
+            lines[(number % LINES) as usize].publish(number);
+        }
+        reader.join().unwrap();
+    });
+}
