@@ -3,6 +3,7 @@
 //! Invariant: a `Job` that was opened has a header that agrees with its length and with itself.
 
 mod reading;
+pub use reading::LINK;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,9 +19,6 @@ use crate::mapping::Mapping;
 use crate::rank_block::{Life, RankBlock};
 use crate::recorder::{self, Recorder};
 use crate::region::Regions;
-
-/// The link of a job's memory in `/proc/PID/fd` begins with this.
-pub const LINK: &str = "/memfd:ferrum-job";
 
 /// Options of a new job.
 #[derive(Clone, Copy, Debug)]

@@ -146,6 +146,10 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
     let rank = number(get, RANK, "it has to be a rank below FERRUM_SIZE", |rank| *rank < size)?;
     let rule = "it has to be the number of one of the job's programs";
     let appnum = if get(APPNUM).is_some() { number(get, APPNUM, rule, |n| *n < size)? } else { 0 };
+    let several = |value: &OsString| value.to_str().is_none_or(|text| text != "0/1");
+    if let Some(value) = get(HOSTS).filter(several) {
+        return Err(WireupError::SeveralHosts { name: HOSTS, value });
+    }
     let value = get(JOB_ID).ok_or(WireupError::Missing(JOB_ID))?;
     let digits = value.to_str().filter(|text| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit()));
     let job_id = digits.and_then(|text| u64::from_str_radix(text, 16).ok()).ok_or(WireupError::Invalid {
@@ -227,6 +231,15 @@ mod tests {
         let place = Attachment { fd: 9, job_id: 0x1234_5678_9abc_def0, rank: 3, size: 4, appnum: 2 };
         let map: HashMap<_, _> = to_variables(&place).into_iter().collect();
         assert_eq!(from_variables(&|name| map.get(name).map(OsString::from)), Ok(Started::Ours(place)));
+    }
+
+    #[test]
+    fn a_job_on_several_hosts_is_refused() {
+        let job =
+            |hosts| read(&[(JOB_FD, "7"), (JOB_ID, "00000000000000ff"), (RANK, "0"), (SIZE, "4"), (HOSTS, hosts)]);
+        assert!(job("0/1").is_ok());
+        let error = job("1/2").unwrap_err().to_string();
+        assert!(error.contains("FERRUM_HOSTS is \"1/2\"") && error.contains("one host"), "{error}");
     }
 
     #[test]

@@ -14,6 +14,9 @@ use crate::fault;
 use crate::layout;
 use crate::mapping::{Mapping, open_sealed_for_reading};
 
+/// The link of a job's memory in `/proc/PID/fd` begins with this.
+pub const LINK: &str = "/memfd:ferrum-job";
+
 impl Job {
     /// Opens the memory of a job that a process has under a descriptor, for reading only. Every function of the value that
     /// stores something ends this process by a signal, so only the reader's interface passes such a value on
