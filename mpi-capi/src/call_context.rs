@@ -127,6 +127,11 @@ impl Deref for TypeRef {
 pub struct Record(Mark<'static>);
 
 impl Record {
+    /// The entry of a call that has begun.
+    pub fn of(entry: Mark<'static>) -> Record {
+        Record(entry)
+    }
+
     /// The entry.
     #[inline]
     pub fn entry(&self) -> Mark<'static> {

@@ -20,6 +20,12 @@ pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(CallCont
         Ok(cx) => body(cx),
         Err(error) => Err(error.into()),
     };
+    finished(function, object, outcome)
+}
+
+/// Ends a call as [`running`] does.
+#[inline]
+pub fn finished(function: u16, object: Option<Object>, outcome: Outcome) -> c_int {
     match outcome {
         Ok(()) if !mpi_t::any_callback_registered() => abi::MPI_SUCCESS,
         outcome => ended(function, object, outcome),

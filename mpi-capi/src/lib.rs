@@ -21,6 +21,7 @@ mod allocator;
 mod attributes;
 mod call_context;
 mod check;
+mod debugger;
 mod entry;
 mod errors;
 mod extension;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use mpi_comm::Comm;
 use mpi_core::Guard;
-use mpi_p2p::{Doing, Engine};
+use mpi_p2p::{CommInstruments, Doing, Engine};
 use mpi_t::{SourceDef, TError, TResult};
 
 use crate::Collectives;
@@ -107,6 +107,7 @@ impl<'a> CallScope<'a> {
         } else {
             0
         };
+        comm.instruments().collectives.incr();
         let doing = coll.engine.instruments().begin(Doing::Collective);
         CallScope { coll, comm, doing, which, bytes, plan, began }
     }
@@ -135,6 +136,8 @@ pub(crate) struct Calling {
     /// The communicator's key in the registrations of tools.
     key: usize,
     instruments: &'static CollInstruments,
+    /// The variables of its communicator.
+    of_comm: &'static CommInstruments,
     events: &'static CollEvents,
     chosen: Chosen,
     under_way: Arc<UnderWay>,
@@ -151,13 +154,15 @@ impl Calling {
     ) -> Calling {
         let Collectives { instruments, events, chosen, under_way, .. } = coll;
         let under_way = under_way.clone();
-        Calling { which, form, bytes, plan, key: key(comm), instruments, events, chosen: *chosen, under_way }
+        let of_comm = comm.instruments().block;
+        Calling { which, form, bytes, plan, key: key(comm), instruments, of_comm, events, chosen: *chosen, under_way }
     }
 
     /// The operation begins; for the holder of the process lock. Returns the time, or 0 when no tool needs it.
     pub fn begin(&self, engine: &Engine) -> u64 {
         let Calling { which, plan, bytes: (bytes, counted), .. } = *self;
         self.instruments.count(which, self.form, counted);
+        self.of_comm.collectives.incr();
         self.under_way.more(engine.process_lock().is_multiple());
         if self.chosen.is_watched(which) {
             self.chosen.record(which, bytes, plan);

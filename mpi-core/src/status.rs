@@ -23,6 +23,9 @@ pub struct Status {
 const _: () = assert!(size_of::<Status>() == 32 && align_of::<Status>() == 4);
 
 impl Status {
+    /// Offset of the number of bytes, as two halves; for readers in other processes.
+    pub const BYTES: usize = std::mem::offset_of!(Status, count_low);
+
     /// The empty status: any source, any tag, no error, nothing received (MPI-5.0, 3.7.3).
     pub const EMPTY: Status = Status::new(abi::MPI_ANY_SOURCE, abi::MPI_ANY_TAG, 0);
 

@@ -10,6 +10,7 @@
 #![allow(unsafe_code)] // finds the free slot of a new object without a bounds check, and stores without reading it
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 
 use crate::handle::{
     FIRST_DYNAMIC, FORTRAN_GENERATION_BITS, GENERATION_MASK, Handle, Kind, MAX_OBJECTS, NEXT_GENERATION, fortran_prefix,
@@ -44,6 +45,15 @@ struct Slot<T> {
 pub struct TableFull;
 
 impl<T> Table<T> {
+    /// Offset of the vector of slots: for readers in other processes, as the next three.
+    pub const SLOTS: usize = offset_of!(Table<T>, slots);
+    /// Length of a slot in bytes.
+    pub const SLOT_BYTES: usize = size_of::<Slot<T>>();
+    /// Offset of the handle in a slot.
+    pub const SLOT_WORD: usize = offset_of!(Slot<T>, word);
+    /// Offset of the optional value in a slot.
+    pub const SLOT_VALUE: usize = offset_of!(Slot<T>, value);
+
     /// An empty table for objects of `kind`.
     pub const fn new(kind: Kind) -> Self {
         Table::with_limit(kind, MAX_OBJECTS)

@@ -10,6 +10,7 @@
 #![allow(unsafe_code)] // reads and writes user memory through addresses that the program guarantees
 
 use std::marker::PhantomData;
+use std::mem::offset_of;
 use std::{ptr, slice};
 
 use crate::datatype::Datatype;
@@ -39,6 +40,14 @@ pub struct TypedBuf<'a, Access> {
     bytes: u64,
     layout: LayoutRef,
     borrow: PhantomData<(&'a [u8], Access)>,
+}
+
+/// Offsets, for readers in other processes.
+impl<Access> TypedBuf<'_, Access> {
+    /// Of the address of the first element.
+    pub const START: usize = offset_of!(TypedBuf<'static, Access>, start);
+    /// Of the number of packed bytes.
+    pub const BYTES: usize = offset_of!(TypedBuf<'static, Access>, bytes);
 }
 
 // SAFETY: the buffer is a borrow of plain bytes, shared or exclusive; any thread that holds it may use them.

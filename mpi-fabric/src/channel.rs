@@ -16,6 +16,7 @@ mod open;
 mod passed;
 mod window;
 
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -26,6 +27,7 @@ use crate::doorbell::{Bell, LinuxKernel};
 use crate::job::Job;
 use crate::layout::LINE;
 use crate::prefetching;
+use crate::raised_word::{Awaited, MappedMemory, WordOwner};
 use crate::streaming::copy_streaming;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
@@ -90,63 +92,6 @@ pub struct Channel {
 unsafe impl Send for Channel {}
 // SAFETY: as above.
 unsafe impl Sync for Channel {}
-
-/// A word that another process will raise to a number.
-#[derive(Clone, Copy)]
-pub struct Awaited<'c> {
-    channel: &'c Channel,
-    word: NonNull<AtomicU64>,
-    at_least: u64,
-}
-
-impl Awaited<'_> {
-    /// Whether it has. Needs no lock.
-    #[inline(always)]
-    pub fn is_over(&self) -> bool {
-        // SAFETY: in the job memory, which the channel keeps mapped.
-        protocol::published(unsafe { self.word.as_ref() }) >= self.at_least
-    }
-
-    /// The same for as long as needed.
-    pub fn to_word(self) -> RoomWord {
-        let Channel { job, members, .. } = self.channel;
-        RoomWord { _job: job.clone(), members: members.clone(), word: self.word, at_least: self.at_least }
-    }
-}
-
-/// As [`Awaited`], beyond the channel's life.
-#[derive(Clone)]
-pub struct RoomWord {
-    _job: Arc<Job>,
-    members: Arc<[u32]>,
-    word: NonNull<AtomicU64>,
-    at_least: u64,
-}
-
-// SAFETY: an atomic word in memory that the value keeps mapped.
-unsafe impl Send for RoomWord {}
-// SAFETY: as above.
-unsafe impl Sync for RoomWord {}
-
-impl RoomWord {
-    /// World ranks of the processes of the channel: it is raised only if all of them continue.
-    pub fn members(&self) -> &[u32] {
-        &self.members
-    }
-
-    /// Whether the word has reached its number.
-    #[inline]
-    pub fn is_over(&self) -> bool {
-        // SAFETY: in the job memory, which is kept mapped.
-        protocol::published(unsafe { self.word.as_ref() }) >= self.at_least
-    }
-}
-
-impl std::fmt::Debug for RoomWord {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "RoomWord(up to {})", self.at_least)
-    }
-}
 
 /// Room for what this process publishes in the present turn.
 pub struct Publication<'c> {
@@ -376,7 +321,7 @@ impl Channel {
         let [word, terms, offset] = unsafe { words(line) };
         if protocol::published(word) < number {
             self.report_before_wait();
-            return Err(Awaited { channel: self, word: NonNull::from(word), at_least: number });
+            return Err(Awaited::new(self, word, number));
         }
         self.window.finished_by(rank, number);
         let terms = terms.load(Relaxed);
@@ -531,6 +476,16 @@ impl Channel {
     fn finished_word(&self, rank: usize) -> &AtomicU64 {
         // SAFETY: a block has that word, aligned; the value keeps it mapped.
         unsafe { AtomicU64::from_ptr(self.parts[rank].lines.as_ptr().add(crate::coll_room::FINISHED).cast()) }
+    }
+}
+
+impl WordOwner for Channel {
+    fn members(&self) -> (&Arc<[u32]>, Range<usize>) {
+        (&self.members, 0..self.members.len())
+    }
+
+    fn memory(&self) -> MappedMemory {
+        MappedMemory::Job(self.job.clone())
     }
 }
 

@@ -30,8 +30,9 @@ use crate::layout::{LINE, block};
 use crate::peer::{Connections, Input, Output};
 use crate::peer_arenas::PeerArenas;
 use crate::rank_block::Life;
-use crate::record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};
+use crate::record::{Full, INLINE_BYTES, RecordHead, Sink};
 use crate::recorder::Recorder;
+use crate::ring::Expected;
 use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
 use crate::transport::Transport;
@@ -122,6 +123,22 @@ impl LineRoom<'_> {
         // meanwhile, because the endpoint is borrowed.
         unsafe { self.output.ring.push_line(head, payload) };
         self.output.notify(*self.fenced, self.variables);
+    }
+}
+
+/// The records of one sender.
+pub struct Records<'e> {
+    input: &'e mut Input,
+    outputs: &'e mut [Output],
+}
+
+impl Records<'_> {
+    /// Waits for the next record with up to `looks` looks at its place, and takes it if it is the expected one, and short or in
+    /// a cell; calls `missed` if the first look finds none. Returns what it has taken, and how many looks it took. Looks at
+    /// nothing else.
+    #[inline(always)] // a receive that waits for its message
+    pub fn await_next<E: Expected>(self, looks: u32, missed: impl FnOnce(), expected: E) -> (Option<E::Output>, u32) {
+        self.input.await_next(looks, missed, expected, self.outputs)
     }
 }
 
@@ -368,20 +385,19 @@ impl Endpoint {
         }
     }
 
-    /// Hands the next record of one sender's ring to `each` if it has arrived, is short, and `wanted` accepts its head
-    /// and length; whether it was. Looks at nothing else. `false` for a sender that no poll has found yet.
+    /// Takes the next record of one sender's ring if it has arrived, is short, and is the expected one. Looks at nothing else.
+    /// `None` also for a sender that no poll has found yet.
     #[inline(always)] // a receive that starts looks for its message
-    pub fn take_next(
-        &mut self,
-        from: u32,
-        wanted: impl FnOnce(&RecordHead, usize) -> bool,
-        each: impl FnOnce(&RecordHead, Payload<'_>),
-    ) -> bool {
+    pub fn take_next<E: Expected>(&mut self, from: u32, expected: E) -> Option<E::Output> {
         let place = self.input_of.get(from as usize).copied().unwrap_or(NO_INPUT);
-        match self.inputs.get_mut(place as usize) {
-            Some(input) => input.take_next(wanted, each),
-            None => false,
-        }
+        self.inputs.get_mut(place as usize)?.take_next(expected)
+    }
+
+    /// The records of one sender; `None` for a sender that no poll has found yet.
+    #[inline(always)] // on the path of every short message
+    pub fn records_of(&mut self, from: u32) -> Option<Records<'_>> {
+        let place = self.input_of.get(from as usize).copied()?;
+        Some(Records { input: self.inputs.get_mut(place as usize)?, outputs: &mut self.outputs })
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@
 //! state is FREE. Not here: what the values mean (mpi-t).
 
 mod read;
+mod sums;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +21,7 @@ use crate::layout::block;
 use crate::mapping::Mapping;
 
 pub use read::{BlockReading, VariableReading};
+pub use sums::{Summand, Sums};
 
 /// Offset of the first entry in the area; the word before it all is `used`.
 const FIRST: usize = 64;

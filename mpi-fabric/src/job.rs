@@ -2,6 +2,9 @@
 //!
 //! Invariant: a `Job` that was opened has a header that agrees with its length and with itself.
 
+mod reading;
+pub use reading::LINK;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -16,9 +19,6 @@ use crate::mapping::Mapping;
 use crate::rank_block::{Life, RankBlock};
 use crate::recorder::{self, Recorder};
 use crate::region::Regions;
-
-/// The link of a job's memory in `/proc/PID/fd` begins with this.
-pub const LINK: &str = "/memfd:ferrum-job";
 
 /// Options of a new job.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,12 @@ impl Job {
 
     /// Memory for a single rank, with the shortest ring.
     pub(crate) fn private() -> Result<Job> {
-        let options = JobOptions { ranks: 1, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 };
+        Job::private_of(1)
+    }
+
+    /// Memory of this process alone for so many ranks, with the shortest rings.
+    pub(crate) fn private_of(ranks: u32) -> Result<Job> {
+        let options = JobOptions { ranks, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 };
         let layout = layout_of(&options)?;
         Ok(Job::new(layout, &options, (None, private(&layout)?)))
     }
@@ -148,7 +153,10 @@ impl Job {
 
     fn open_as(fd: BorrowedFd<'_>, magic: u64, what: &str) -> Result<Job> {
         let refused = |error: io::Error| fault::foreign(format!("this is not {what}: {error}"));
-        let mapping = Mapping::open(fd).map_err(refused)?;
+        Job::checked(Mapping::open(fd).map_err(refused)?, magic, what)
+    }
+
+    fn checked(mapping: Mapping, magic: u64, what: &str) -> Result<Job> {
         let layout = checked_layout(&mapping, magic, what)?;
         if mapping.bytes() != layout.total_bytes() {
             return Err(fault::foreign(format!("this is not {what}: its header contradicts itself")));

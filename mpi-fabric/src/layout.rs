@@ -110,6 +110,8 @@ pub mod block {
     pub const PROBE_VALUE: usize = 0x10;
     /// u32: 1 once the rank's endpoint was dropped.
     pub const ENDED: usize = 0x18;
+    /// In a job memory, u64: address of the [`crate::queue_map`] of the rank in its own address space; 0: none.
+    pub const QUEUE_MAP: usize = 0x20;
     /// In a bridge, u64: number of the job of the process.
     pub const MEMBER_JOB: usize = 0x20;
     /// In a bridge, u32: world rank of the process in its job.

@@ -7,6 +7,7 @@
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`Channel`]: flags and slots of the collectives of one communicator. `coll_room`: the memory of a rank for them.
+//! - [`EpochCounts`]: counts of the epochs of each pair of processes of a window. `raised_word`: words to wait for.
 //! - `cells`: memory that passes to the receiver of a payload.
 //! - `copy_buffer`: the memory of a sender through which longer payloads go.
 //! - [`calibration`]: measured rates of this host, and up to which length such payloads are faster than copies by the kernel.
@@ -17,11 +18,12 @@
 //! - `peer`: rings to and from a peer. `peer_process`: its process.
 //! - [`BridgeKey`], [`PeerPins`]: processes of other jobs, reached by bridges (`bridge`).
 //! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
+//! - [`queue_map`]: where the queues of a process lie, for readers outside.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
 //! - [`signal_mask`]: calls that grow files and memory without the deadly signal of a limit.
 //! - [`statistics`]: a table of the performance variables of all ranks.
-//! - [`job`]: the job memory as the launcher and other processes see it.
+//! - [`job`]: the job memory as the launcher and other processes see it. [`block_copy`]: copies of ranks' parts of it.
 //!
 //! Invariant: what another process wrote is input; a bad record, length or offset is an error that names the peer, and
 //! never a crash. Not here: matching, protocols, requests (`mpi-p2p`); starting processes (`mpi-launch`).
@@ -37,6 +39,8 @@ mod sync;
 #[cfg(not(loom))]
 mod arena;
 #[cfg(not(loom))]
+pub mod block_copy;
+#[cfg(not(loom))]
 mod bridge;
 #[cfg(not(loom))]
 pub mod calibration;
@@ -49,6 +53,7 @@ mod coll_room;
 mod copy_buffer;
 #[cfg(not(loom))]
 mod endpoint;
+mod epoch_counts;
 #[cfg(not(loom))]
 mod fault;
 #[cfg(not(loom))]
@@ -73,6 +78,9 @@ mod peer_process;
 #[cfg(not(loom))]
 mod pieces;
 mod prefetching;
+pub mod queue_map;
+#[cfg(not(loom))]
+mod raised_word;
 #[cfg(not(loom))]
 mod rank_block;
 mod rank_lock;
@@ -107,14 +115,16 @@ pub mod doorbell;
 pub use {
     arena::Arena,
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
-    channel::{Awaited, Channel, IN_LINE, Place, Publication, Published, RoomWord},
+    channel::{Channel, IN_LINE, Place, Publication, Published},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
-    endpoint::{Attachment, Copier, Endpoint, HostShare, LineRoom, Near},
+    endpoint::{Attachment, Copier, Endpoint, HostShare, LineRoom, Near, Records},
+    epoch_counts::{EpochCount, EpochCounts},
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},
     pages_on_demand::PagesOnDemand,
     pieces::Piece,
+    raised_word::{Awaited, RoomWord},
     rank_block::Life,
     rank_lock::RankLocks,
     recorder::{Mark, Recorder},
@@ -128,3 +138,4 @@ pub use {
 
 pub use rank_lock::RankLock;
 pub use record::{Full, INLINE_BYTES, Payload, RecordHead, Sink};
+pub use ring::Expected;

@@ -90,6 +90,11 @@ impl<'a> RankBlock<'a> {
         self.mapping.word(self.at + block::CONNECTED_JOB + 8 * i)
     }
 
+    /// See [`block::QUEUE_MAP`].
+    pub(crate) fn queue_map(&self) -> &'a AtomicU64 {
+        self.mapping.word(self.at + block::QUEUE_MAP)
+    }
+
     pub(crate) fn probe_address(&self) -> &'a AtomicU64 {
         self.mapping.word(self.at + block::PROBE_ADDRESS)
     }

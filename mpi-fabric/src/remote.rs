@@ -60,6 +60,68 @@ pub(crate) fn permit(launcher: u32) {
     unsafe { libc::prctl(libc::PR_SET_PTRACER, launcher as libc::c_ulong, 0, 0, 0) };
 }
 
+/// Whether the kernel lets one process of a job copy from another one: tried with two children of this process, as the
+/// ranks of a job are children of a launcher. To be called in a process of one thread.
+/// # Errors
+/// The reason of the kernel, or why the children cannot be made.
+pub fn try_between_children() -> io::Result<()> {
+    static WORD: u64 = 0x5af3_107a_4000_0001;
+    let launcher = std::process::id();
+    let mut ready = [0; 2];
+    // SAFETY: the array has room for both descriptors.
+    if unsafe { libc::pipe2(ready.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the process has one thread; the child makes system calls only.
+    let source = unsafe { libc::fork() };
+    if source == 0 {
+        // SAFETY: as above. It ends with its parent, and at the latest when that kills it.
+        unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            permit(launcher);
+            libc::write(ready[1], [1_u8].as_ptr().cast(), 1);
+            loop {
+                libc::pause();
+            }
+        }
+    }
+    let mut byte = [0_u8];
+    // SAFETY: a buffer of one byte; without a child the other end is closed first, so the call does not wait for ever.
+    unsafe {
+        libc::close(ready[1]);
+        libc::read(ready[0], byte.as_mut_ptr().cast(), 1);
+        libc::close(ready[0]);
+    }
+    if source < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: as for the first child.
+    let reader = unsafe { libc::fork() };
+    if reader == 0 {
+        let mut word = [0; 8];
+        let code = match read(source as u32, (&raw const WORD) as u64, &mut word) {
+            Ok(()) if u64::from_ne_bytes(word) == WORD => 0,
+            Ok(()) => libc::EFAULT,
+            Err(error) => error.raw_os_error().unwrap_or(libc::EIO),
+        };
+        // SAFETY: ends the child without the parent's exit functions.
+        unsafe { libc::_exit(code) };
+    }
+    let mut status = 0;
+    // SAFETY: own children, each waited for once.
+    let waited = unsafe {
+        let waited = if reader > 0 { libc::waitpid(reader, &raw mut status, 0) } else { -1 };
+        libc::kill(source, libc::SIGKILL);
+        libc::waitpid(source, std::ptr::null_mut(), 0);
+        waited
+    };
+    match (waited, libc::WIFEXITED(status), libc::WEXITSTATUS(status)) {
+        (waited, true, 0) if waited > 0 => Ok(()),
+        (waited, true, code) if waited > 0 => Err(io::Error::from_raw_os_error(code)),
+        _ => Err(io::Error::other("the process that tried it has ended")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

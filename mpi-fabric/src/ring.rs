@@ -37,6 +37,7 @@ use crate::record::{
 use crate::sync::{AtomicU64, Ordering};
 
 pub(crate) use consumer::Consumer;
+pub use consumer::Expected;
 pub(crate) use distance::{Distance, FAR_NS};
 #[cfg(not(loom))]
 pub(crate) use mapped::{MappedRing, clock_ns};

@@ -15,7 +15,7 @@ use mpi_t::{EnumDef, Text};
 
 use crate::Job;
 pub use finalize_share::FinalizeShare;
-use table::Table;
+pub use table::{Row, Table};
 
 const EXTENTS: EnumDef = EnumDef { name: "stats_at_end", items: &[(0, "off"), (1, "summary"), (2, "all")] };
 const FORMATS: EnumDef = EnumDef { name: "stats_format", items: &[(0, "text"), (1, "json")] };

@@ -48,7 +48,7 @@ mpi_t::instruments! {
             { name: "fabric_wait_poll_limit", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
               verbosity: DeveloperDetail },
         /// Number of records that this process sent with data in its copy buffer, or in a cell, which passes to the
-        /// receiver: one for each message of 2 KiB and more (with a cell, of 192 bytes), or one for each segment or
+        /// receiver: one for each message of 2 KiB and more (with a cell, of more than 32 bytes), or one for each segment or
         /// fragment of a longer one. Counted when the record is in the ring.
         pub buffered_records: Counter =
             { name: "fabric_buffered_records", class: Counter, type: u64, unit: "records", category: "fabric.queues" },
@@ -74,7 +74,7 @@ mpi_t::instruments! {
             { name: "fabric_ring_used", class: Percentage, type: f64, unit: "part of 1", category: "fabric.queues" },
         /// Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the
         /// median of the last measurements, 0 before the first. Below 50 the two processes run on cores that share a
-        /// cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of 192 bytes);
+        /// cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of more than 32 bytes);
         /// updated then and by the allocation of the handle.
         pub distance: Size =
             { name: "fabric_ring_distance", class: Generic, type: u64, unit: "nanoseconds",

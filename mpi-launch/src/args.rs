@@ -2,7 +2,8 @@
 //!
 //! - `parse`: groups, options and their values.
 //! - `foreign`: options of other launchers.
-//! - `names`, `value`, `soft`, `words`: the options' names, single values, the lists of `-soft`, files of options.
+//! - `names`, `value`, `soft`, `hosts`, `words`: the options' names, single values, the lists of `-soft` and `-host`, files
+//!   of options.
 //! - `types`, `error`, `help`: the parsed command, its errors, the help text.
 //!
 //! Invariant: the parser changes nothing, and reads only the files that the command line names.
@@ -11,6 +12,7 @@
 mod error;
 mod foreign;
 mod help;
+mod hosts;
 mod names;
 mod parse;
 mod soft;
@@ -22,7 +24,8 @@ mod words;
 
 pub use error::ArgsError;
 pub use help::HELP;
+pub use hosts::{HostEntry, HostFile, MapBy, hosts_of};
 pub use parse::{ReadFile, options_of, parse, spawned};
 pub use soft::Soft;
-pub use types::{Bind, Command, ErrorFormat, Group, Input, Listing, Options, Run, Variable};
-pub use value::{TIME_LIMIT, time_limit};
+pub use types::{Bind, Command, ErrorFormat, Group, Input, Listing, Manager, ManagerKind, Options, Run, Variable};
+pub use value::{MANAGER, TIME_LIMIT, manager_of, time_limit};

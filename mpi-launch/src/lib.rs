@@ -15,3 +15,5 @@ mod generated;
 pub mod mpiexec;
 pub mod pmi_server;
 pub mod variables;
+
+pub use generated::CATALOG;

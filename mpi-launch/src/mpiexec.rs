@@ -9,10 +9,14 @@
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
 //! - `tools`, `elf`: the tools in front of the library. `recordings`, `profile_table`, `trace_json`: `--profile` and
 //!   `--trace`.
+//! - `stats`: the summary of `--stats`.
 //! - `spawned`, `child_job`: jobs that ranks spawn, each with an `mpiexec` of its own.
+//! - `placement`, `nodelist`: which rank is on which host. `over_hosts`: jobs on several hosts.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
 //! - `ending`, `outcome`, `activity`: when the job ends, which rank failed first, and the sentence about it.
+//! - `mpir`: the table of processes for debuggers.
+//! - `hang`: reports on jobs that make no progress.
 //! - `reporter`, `refusal`: the reports.
 //! - `os`: the system calls of all of these.
 
@@ -25,11 +29,16 @@ mod elf;
 mod ending;
 mod environment;
 mod guard;
+mod hang;
 mod input;
 mod local_host;
 mod memory_limit;
+mod mpir;
+mod nodelist;
 mod os;
 mod outcome;
+mod over_hosts;
+mod placement;
 mod plan;
 mod profile_table;
 mod program;
@@ -39,6 +48,7 @@ mod reporter;
 mod spawn;
 mod spawned;
 mod start;
+mod stats;
 mod streams;
 mod supervise;
 mod tools;
@@ -46,8 +56,11 @@ mod trace_json;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::time::Instant;
 
 use mpi_fabric::{Job, JobOptions, host};
+use mpi_observe::JobView;
+use mpi_observe::summary::Summary;
 use mpi_wireup::SERVE_SPAWN;
 
 use crate::args::{self, Command, Run};
@@ -72,6 +85,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     {
         return child_job::serve(descriptor);
     }
+    if let [option, variable] = &*words
+        && option == over_hosts::SERVE_HOST
+    {
+        return over_hosts::serve(variable);
+    }
     match args::parse(words.iter().cloned(), &|file| std::fs::read(file)) {
         Ok(Command::Help) => print(args::HELP),
         Ok(Command::List(what, words)) => match describe::list(what, &words) {
@@ -85,6 +103,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
             if run.options.timeout.is_none() {
                 match args::time_limit(std::env::var_os(args::TIME_LIMIT)) {
                     Ok(limit) => run.options.timeout = Some(limit),
+                    Err(sentence) => values.faults.push(sentence),
+                }
+            }
+            if run.options.manager.is_none() {
+                match args::manager_of(std::env::var_os(args::MANAGER)) {
+                    Ok(manager) => run.options.manager = manager,
                     Err(sentence) => values.faults.push(sentence),
                 }
             }
@@ -105,6 +129,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     }
 }
 
+/// The limit of memory of the control groups that this process is in, in bytes; `None` without one.
+pub fn memory_limit() -> Option<u64> {
+    memory_limit::Memory::of_this_process().map(|memory| memory.limit)
+}
+
 fn print(text: &str) -> i32 {
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => 0,
@@ -116,12 +145,25 @@ fn print(text: &str) -> i32 {
 fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut Parent>) -> Result<i32, Refusal> {
     let ring_bytes = values.followed.fabric.ring_length();
     let statistics = values.followed.statistics;
-    let plan = Plan::new(run, values.file)?;
+    let placement = if parent.is_none() { placement::placement(run)? } else { None };
+    let plan = match placement {
+        None => Plan::new(run, values.file, None)?,
+        Some(placement) => Plan::over_hosts(run, values.file, placement)?,
+    };
     plan.warnings.iter().for_each(|warning| reporter.warn(warning));
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
-    let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
+    let job = if plan.placement.is_none() { Job::create(&options) } else { Job::copies(plan.ranks) };
+    let job = job.map_err(|error| Refusal::Job(error.to_string()))?;
     let recordings = Recordings::new(&run.options, plan.ranks)?;
-    let code = supervise::run(&plan, &run.options, &job, &recordings, reporter, parent)?;
+    let started = Instant::now();
+    let code = match plan.placement {
+        None => supervise::run(&plan, &run.options, &job, &recordings, reporter, parent)?,
+        Some(_) => {
+            let blocks = statistics.at_end.get() != 0 || run.options.stats.is_some();
+            over_hosts::run(&plan, &run.options, (&job, &recordings), reporter, ring_bytes, blocks)?
+        }
+    };
+    let seconds = started.elapsed().as_secs_f64();
     let (table, unwritten) = recordings.finish(&plan, reporter);
     // If standard error is closed there is no place for the table.
     let _ = std::io::stderr().lock().write_all(table.as_bytes());
@@ -135,6 +177,18 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
         None => code,
     };
     let state_name = |variable: &str, value| CATALOG.state_name(variable, value);
+    let written = run.options.stats.as_ref().map_or(Ok(()), |file| {
+        let summary = Summary::new(JobView::of(&job), seconds, code, &state_name);
+        stats::write(&summary, file.as_deref(), reporter.job())
+    });
+    let code = match written {
+        Ok(()) => code,
+        Err(sentence) if code == 0 => lost(&sentence),
+        Err(sentence) => {
+            reporter.warn(&sentence);
+            code
+        }
+    };
     Ok(match statistics.write(&job, &state_name, reporter.job()) {
         Ok(()) => code,
         Err(sentence) if code == 0 => lost(&sentence),

@@ -48,12 +48,38 @@ pub struct Server {
     links: Vec<Link>,
     /// Requests to start processes, each with its rank.
     spawns: Vec<(u32, Collected)>,
+    /// The ranks' numbers in the job, if it has other hosts too.
+    world: Vec<u32>,
+    /// Values for the other hosts, when all ranks here are in the barrier.
+    fence: Option<Vec<(String, String)>>,
 }
 
 impl Server {
     /// For a job of so many ranks; each is then added in order.
     pub fn new(ranks: u32, job_id: u64) -> Server {
-        Server { state: PmiState::new(ranks, job_id), links: Vec::new(), spawns: Vec::new() }
+        Server::with(PmiState::new(ranks, job_id), Vec::new())
+    }
+
+    /// For the ranks of one host of several, by their numbers in a job of `size` ranks; elsewhere a rank here is its place
+    /// among them. `mapping` has the ranks of each host.
+    pub fn over_hosts(world: &[u32], size: u32, job_id: u64, mapping: &str) -> Server {
+        Server::with(PmiState::over_hosts(world.len() as u32, size, job_id, mapping), world.to_vec())
+    }
+
+    fn with(state: PmiState, world: Vec<u32>) -> Server {
+        Server { state, links: Vec::new(), spawns: Vec::new(), world, fence: None }
+    }
+
+    /// What the ranks here have put, when all of them are in a barrier that other hosts take part in; once each time.
+    pub fn take_fence(&mut self) -> Option<Vec<(String, String)>> {
+        self.fence.take()
+    }
+
+    /// Ends that barrier, with the values of all hosts.
+    pub fn end_fence(&mut self, values: &[(String, String)]) {
+        if let Some(line) = self.state.end_fence(values) {
+            self.links.iter_mut().for_each(|link| link.send(line.as_bytes()));
+        }
     }
 
     /// Gives all ranks values, as a rank's `put` does.
@@ -86,7 +112,8 @@ impl Server {
         self.state.set_program(rank, program);
         self.links.push(Link { stream: Some(own), input: Vec::new(), skipping: false, output: Vec::new() });
         let (fd, size) = (child.as_raw_fd().to_string(), self.state.size().to_string());
-        let variables = [("PMI_FD", fd), ("PMI_RANK", rank.to_string()), ("PMI_SIZE", size)];
+        let number = self.world.get(rank as usize).copied().unwrap_or(rank);
+        let variables = [("PMI_FD", fd), ("PMI_RANK", number.to_string()), ("PMI_SIZE", size)];
         Ok((child.into(), variables))
     }
 
@@ -178,6 +205,7 @@ impl Server {
                 Act::AnswerAll(line) => self.links.iter_mut().for_each(|link| link.send(line.as_bytes())),
                 Act::Abort(code) => abort = abort.or(Some(Abort { rank, code })),
                 Act::Spawn(request) => self.spawns.push((rank, request)),
+                Act::Fence(values) => self.fence = Some(values),
                 Act::Nothing => {}
             }
         }

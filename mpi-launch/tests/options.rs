@@ -94,10 +94,16 @@ fn variables_reach_the_programs_they_are_for() {
 }
 
 #[test]
-fn other_hosts_and_machines_are_refused_with_what_to_use_instead() {
+fn other_hosts_without_a_launcher_are_refused_with_what_to_install() {
+    let done = Job::start(mpiexec().env("PATH", "/nonexistent").args(["-host", "ferrari", "true"])).finish();
+    assert_eq!((done.code, done.stderr.lines().count()), (Some(1), 1), "{}", done.stderr);
+    assert!(done.stderr.contains("install"), "{}", done.stderr);
+}
+
+#[test]
+fn other_machines_are_refused_with_what_to_use_instead() {
     for (arguments, text) in [
-        (&["-host", "ferrari", "true"][..], "write -host localhost"),
-        (&["-arch", "rs6000", "true"], "which is"),
+        (&["-arch", "rs6000", "true"][..], "which is"),
         (&["-wdir", "/nonexistent", "true"], "\"/nonexistent\""),
         (&["-soft", "9", "-n", "4", "true"], "from 1 to 4"),
         (&["--stdin", "5", "-n", "2", "true"], "ranks 0 to 1"),

@@ -37,7 +37,7 @@ impl State {
                 Some((sent.context, route.world))
             }),
             (None, Some(request), _) => match &request.work {
-                Work::Offered { dest, .. } | Work::AwaitMatch { dest } => Some((request.context, *dest)),
+                Work::Offered { dest, .. } | Work::AwaitMatch { dest, .. } => Some((request.context, *dest)),
                 _ => None,
             },
             (None, None, Some(RecipeRequest { context, recipe: Recipe::Eager(eager), .. })) => {

@@ -5,11 +5,14 @@
 //! Invariant: a bucket's chain is in order of insertion; the number of buckets is at least half the number of items.
 //! Not here: what a wildcard means (`matching`), lists of few items (`queue`).
 
+use std::mem::offset_of;
+
 const NIL: u32 = u32::MAX;
 const FIRST_BUCKETS: usize = 16;
 
 /// A source and a tag, each a rank or tag, or the wildcard's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)] // read from outside
 pub(crate) struct Key {
     pub source: i32,
     pub tag: i32,
@@ -29,6 +32,7 @@ pub(crate) struct Chains<T> {
 }
 
 #[derive(Debug, Clone, Copy)]
+#[repr(C)] // read from outside
 struct Ends {
     head: u32,
     tail: u32,
@@ -41,6 +45,17 @@ struct Slot<T> {
     next: u32,
     previous: u32,
     item: T,
+}
+
+/// Offsets, for readers outside.
+impl<T> Chains<T> {
+    pub const NODES: usize = offset_of!(Chains<T>, nodes);
+    pub const BUCKETS: usize = offset_of!(Chains<T>, buckets);
+    pub const NODE_BYTES: usize = size_of::<Slot<T>>();
+    pub const NODE_KEY: usize = offset_of!(Slot<T>, key);
+    pub const NODE_STAMP: usize = offset_of!(Slot<T>, stamp);
+    pub const NODE_NEXT: usize = offset_of!(Slot<T>, next);
+    pub const NODE_ITEM: usize = offset_of!(Slot<T>, item);
 }
 
 impl<T: Copy> Chains<T> {

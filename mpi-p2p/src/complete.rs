@@ -59,7 +59,7 @@ impl Engine {
 
     /// One pass of progress in a test of the program, which the progress thread counts.
     #[inline(always)]
-    fn advance_for_test(&self, guard: &mut Guard<'_>) -> Result<usize> {
+    pub(crate) fn advance_for_test(&self, guard: &mut Guard<'_>) -> Result<usize> {
         let background = &mut self.state.get_mut(guard).core.background;
         if background.running {
             background.tests += 1;

@@ -5,6 +5,7 @@
 //! Invariant: ids in the table are even and unique.
 //! Not here: how the context of an id is found (`id_table`).
 
+use std::mem::offset_of;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -173,6 +174,9 @@ pub(crate) struct Contexts {
 }
 
 impl Contexts {
+    /// Offset of the table, for readers outside.
+    pub const TABLE: usize = offset_of!(Contexts, table);
+
     pub fn new() -> Self {
         Contexts { table: IdTable::new(), freed: FreedIds::default() }
     }

@@ -88,6 +88,8 @@ pub(crate) struct Core {
     /// Address of the [`crate::arrivals::Arrivals`] of each partitioned receive; the engine reads it without the lock.
     pub arrivals: Arc<Facts>,
     pub direct: Direct,
+    /// Short receives begun, of which some are left to the longer way.
+    pub short_receives: u32,
     /// Messages of which some segments have come.
     pub segmented: Vec<Segmented>,
     pub pool: Pool,
@@ -201,6 +203,7 @@ impl Core {
             parts: Parts::new(),
             arrivals: Arc::new(Facts::new()),
             direct: Direct::new(),
+            short_receives: 0,
             segmented: Vec::new(),
             pool: Pool::default(),
             buffered: Buffered::default(),

@@ -30,6 +30,7 @@ use crate::receive::Begun;
 use crate::request::Receiver;
 use crate::request::{Completion, Mode, ReceiveFailure};
 use crate::send::{Started, StartedLine};
+use crate::short_receive::ShortReceive;
 
 /// A chapter's handler of the messages that arrive for one context.
 ///
@@ -339,6 +340,19 @@ impl Engine {
         bytes: usize,
     ) -> Option<StartedLine<'g>> {
         self.state.get_mut(guard).isend_line(context, dest, tag, bytes)
+    }
+
+    /// A blocking receive from one process into contiguous memory, if it has only to wait for the next record of its sender.
+    /// `None`: nothing has happened.
+    #[inline(always)] // a short way of a call that has a longer one
+    pub fn recv_quickly<'g>(
+        &'g self,
+        guard: &'g mut Guard<'_>,
+        context: u32,
+        source: i32,
+        tag: i32,
+    ) -> Option<ShortReceive<'g>> {
+        self.state.get_mut(guard).receive_shortly(context, Key { source, tag })
     }
 
     /// Starts a receive from one process if no message of the context waits. An error is the buffer: nothing has

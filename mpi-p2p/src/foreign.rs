@@ -301,7 +301,7 @@ fn is_of_all(tag: i32) -> bool {
 /// The process that an operation is with, once it has begun.
 fn peer_of(work: &Work) -> Option<u32> {
     match work {
-        Work::AwaitMatch { dest } | Work::Offered { dest, .. } | Work::Streaming { dest, .. } => Some(*dest),
+        Work::AwaitMatch { dest, .. } | Work::Offered { dest, .. } | Work::Streaming { dest, .. } => Some(*dest),
         Work::Queued(outgoing) => Some(outgoing.dest),
         Work::Receiving { from, .. } | Work::Discarding { from, .. } => Some(*from),
         _ => None,

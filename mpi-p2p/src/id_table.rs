@@ -5,6 +5,8 @@
 //! unique. A place has an item exactly if its id is not [`NONE`].
 #![allow(unsafe_code)] // the look-up of each message needs no bounds check: the mask keeps the place inside
 
+use std::mem::offset_of;
+
 /// The id of an empty place: odd, so no look-up finds it.
 const NONE: u32 = u32::MAX;
 /// Places of an empty table.
@@ -21,6 +23,14 @@ impl<T> Place<T> {
     const fn empty() -> Place<T> {
         Place { id: NONE, item: None }
     }
+}
+
+impl<T> IdTable<T> {
+    /// Offset of the table's slice of places; for readers outside, as all here.
+    pub const PLACES: usize = offset_of!(IdTable<T>, places);
+    pub const PLACE_BYTES: usize = size_of::<Place<T>>();
+    pub const PLACE_ID: usize = offset_of!(Place<T>, id);
+    pub const PLACE_ITEM: usize = offset_of!(Place<T>, item);
 }
 
 /// Items by id.

@@ -76,6 +76,10 @@ mpi_t::instruments! {
         /// bytes that were sent.
         pub bytes_received: Aggregate =
             { name: "p2p_bytes_received", class: Aggregate, type: u64, unit: "bytes", category: "p2p.traffic" },
+        /// Number of collective operations of the communicator that have begun: blocking and non-blocking calls, and
+        /// starts of persistent requests. Where all processes make the same calls it is the same in all of them.
+        pub collectives: Counter =
+            { name: "coll_operations", class: Counter, type: u64, unit: "operations", category: "coll.calls" },
     }
 }
 

@@ -5,6 +5,8 @@
 //! receive first uses that kind and kept up from then on.
 //! Invariant: among candidates the smallest stamp wins, on both sides; that is the standard's ordering rule.
 
+use std::mem::offset_of;
+
 use crate::chains::{Chains, Key, Node};
 use crate::queue::{Found, Queue};
 use crate::wildcards::{ANY_BOTH, ANY_SOURCE, ANY_TAG, widened, wildcard_kind};
@@ -24,6 +26,14 @@ pub(crate) struct Unexpected<M> {
 struct Stored<M> {
     wild: [Node; 3],
     message: Option<M>,
+}
+
+/// Offsets, for readers outside.
+impl<M> Unexpected<M> {
+    pub const QUEUE: usize = offset_of!(Unexpected<M>, queue);
+    pub const SLOTS: usize = offset_of!(Unexpected<M>, slots);
+    pub const SLOT_BYTES: usize = size_of::<Stored<M>>();
+    pub const SLOT_MESSAGE: usize = offset_of!(Stored<M>, message);
 }
 
 const TAKEN: &str = "a slot named by `find` holds a message";

@@ -8,6 +8,8 @@
 //! empty then. The receive posted first wins.
 //! Not here: requests of receives (`receive`), unexpected messages (`matching`).
 
+use std::mem::offset_of;
+
 use mpi_core::Handle;
 
 use crate::chains::{Chains, Key};
@@ -24,6 +26,18 @@ pub(crate) struct Posted {
     /// Posted receives with any source, any tag, and both.
     wild: [u32; 3],
     next_stamp: u64,
+}
+
+/// Offsets, for readers outside.
+impl Posted {
+    pub const LIST: usize = offset_of!(Posted, list);
+    pub const FIRST: usize = offset_of!(Posted, first);
+    pub const CHAINS: usize = offset_of!(Posted, chains);
+    pub const LINKED: usize = offset_of!(Posted, linked);
+    pub const ENTRY_BYTES: usize = size_of::<Entry>();
+    pub const ENTRY_WORD: usize = offset_of!(Entry, word);
+    pub const ENTRY_MASK: usize = offset_of!(Entry, mask);
+    pub const ENTRY_RECEIVE: usize = offset_of!(Entry, receive);
 }
 
 /// A receive of the list: its source and tag, and which bits of them have to agree.

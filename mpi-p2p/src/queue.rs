@@ -6,6 +6,8 @@
 //! it is empty. A queue that has become chains stays so until it is empty.
 //! Not here: the chains (`chains`), which of several candidates wins (`matching`).
 
+use std::mem::offset_of;
+
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
 use crate::chains::{Chains, Key, Node};
@@ -20,6 +22,16 @@ pub(crate) struct Queue<T> {
     linked: bool,
     /// Where in the list the last search ended: its item is the next to be removed, as a rule.
     found: usize,
+}
+
+/// Offsets, for readers outside.
+impl<T> Queue<T> {
+    pub const CHAINS: usize = offset_of!(Queue<T>, chains);
+    pub const LIST: usize = offset_of!(Queue<T>, list);
+    pub const FIRST: usize = offset_of!(Queue<T>, first);
+    pub const LINKED: usize = offset_of!(Queue<T>, linked);
+    pub const ENTRY_BYTES: usize = size_of::<Entry>();
+    pub const ENTRY_NODE: usize = offset_of!(Entry, node);
 }
 
 /// An item of a list: its source and tag, and which bits of them have to agree.

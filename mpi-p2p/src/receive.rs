@@ -2,11 +2,10 @@
 //!
 //! Invariant: a receive is matched with the oldest message it fits, and posted only if none waits.
 
-use mpi_core::abi::{MPI_ANY_TAG, MPI_MESSAGE_NO_PROC, MPI_PROC_NULL};
+use mpi_core::abi::{MPI_MESSAGE_NO_PROC, MPI_PROC_NULL};
 use mpi_core::{Handle, Status};
 use mpi_datatype::RecvBuf;
 use mpi_errors::{Error, Result};
-use mpi_fabric::RecordHead;
 
 use crate::chains::Key;
 use crate::context::{Context, unknown_context, user_side};
@@ -18,6 +17,7 @@ use crate::instruments::EngineInstruments;
 use crate::message::{Body, Matched, Message};
 use crate::posted::room;
 use crate::request::{AtOnce, Request, Work, too_many_requests};
+use crate::short_receive::{Received, ShortMessage};
 use crate::wire;
 
 /// How a receive began.
@@ -83,23 +83,13 @@ impl State {
             && core.at_once.has_room()
             && let Some(memory) = buffer.contiguous_mut()
         {
-            let room = memory.len();
-            // What `message_key` refuses, and all else that is wrong, is left to the poll.
-            let wanted = |head: &RecordHead, bytes: usize| {
-                head.kind == wire::EAGER
-                    && head.context == context_id
-                    && head.a == u64::from(key.source as u32)
-                    && bytes <= room
-                    && (head.tag == key.tag || key.tag == MPI_ANY_TAG && head.tag != MPI_ANY_TAG)
-            };
-            let mut request = None;
-            endpoint.take_next(route.world, wanted, |head, payload| {
-                let (key, bytes) = (Key { source: key.source, tag: head.tag }, payload.len() as u64);
-                payload.copy_to(&mut memory[..payload.len()]);
+            let expected = ShortMessage { context: context_id, key, memory };
+            let request = endpoint.take_next(route.world, expected).and_then(|Received { tag, bytes }| {
+                let (key, bytes) = (Key { source: key.source, tag }, bytes as u64);
                 context.count_received_from(context_id, route, bytes);
                 core.events.raise_matched(user_side(context_id).then_some(context.spec.instruments.block), key, bytes);
                 core.instruments.eager_received.incr();
-                request = core.at_once.insert(AtOnce::received(context_id, key.source, key.tag, bytes)).ok();
+                core.at_once.insert(AtOnce::received(context_id, key.source, key.tag, bytes)).ok()
             });
             if let Some(request) = request {
                 return Ok(request);

@@ -4,10 +4,12 @@
 //! Not here: messages that are moved this way (`transfer`), which memory a program may access (`mpi-win`).
 #![allow(unsafe_code)] // forwards its caller's guarantee about memory
 
+use std::sync::Arc;
+
 use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Access, Channel, Place, RegionKey, Registration, SharedMemory};
+use mpi_fabric::{Access, Channel, EpochCounts, Place, RankLocks, RegionKey, Registration, SharedMemory};
 
 use crate::engine::Engine;
 use crate::run_table::pieces;
@@ -84,6 +86,17 @@ impl Engine {
         places: &[Option<Place>],
     ) -> Option<Channel> {
         self.state.get(guard).endpoint.open_channel(world_ranks, rank, places)
+    }
+
+    /// The counts of epochs of these processes; as [`mpi_fabric::Endpoint::epoch_counts`].
+    pub fn epoch_counts(
+        &self,
+        guard: &Guard<'_>,
+        locks: &RankLocks,
+        world_ranks: &Arc<[u32]>,
+        rank: u32,
+    ) -> Option<EpochCounts> {
+        self.state.get(guard).endpoint.epoch_counts(locks, world_ranks, rank)
     }
 
     /// Copies from a region of another process, as many bytes as `into` has. `None`, and nothing is done, when those

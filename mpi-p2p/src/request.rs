@@ -253,8 +253,9 @@ pub(crate) struct Request {
     pub work: Work,
 }
 
-/// What an operation waits for.
+/// What an operation waits for. The kind is its first four bytes, for readers outside ([`mpi_fabric::queue_map`]).
 #[derive(Debug)]
+#[repr(u32)]
 pub(crate) enum Work {
     /// Nothing: it is complete.
     Done,
@@ -283,13 +284,20 @@ pub(crate) enum Work {
     /// A duplicate of a communicator waits for its context id.
     AwaitContext,
     /// A synchronous send waits to be matched by world rank `dest`.
-    AwaitMatch { dest: u32 },
+    AwaitMatch { dest: u32, tag: i32 },
     /// A large message was offered to world rank `dest`, which may read its data until it reports the end. `copiers`:
     /// the number of threads of this process that copy from the data, which pin it; `over`: the end has come, and waits
     /// for them. The registration is that of the data or of the table of its runs.
-    Offered { data: Data, dest: u32, copiers: u32, over: bool, _registration: (Registration, Option<RunTable>) },
+    Offered {
+        data: Data,
+        dest: u32,
+        tag: i32,
+        copiers: u32,
+        over: bool,
+        _registration: (Registration, Option<RunTable>),
+    },
     /// A send feeds fragments to the receive that `peer` names, up to `limit` bytes; `at` are under way.
-    Streaming { data: Data, dest: u32, peer: u64, at: u64, limit: u64 },
+    Streaming { data: Data, dest: u32, tag: i32, peer: u64, at: u64, limit: u64 },
 }
 
 /// A record that waits for room, with the data it carries.

@@ -1,9 +1,10 @@
-//! Waiting for words in the rooms of other processes, which collectives of communicators that share memory raise.
+//! Waiting for words in memory of other processes, which collectives of communicators that share memory raise, and epochs
+//! of windows.
 //!
 //! A process that raises a word rings the doorbells of those that sleep. A thread that polls, and every call that makes
 //! progress, looks at the words that other threads of its process, and operations that do not block, wait for.
 //! Invariant: a wait is in the list only while its thread sleeps, or its operation cannot continue.
-//! Not here: the words (`mpi_fabric::Channel`), what operations do when they continue (`mpi-coll`).
+//! Not here: the words (`mpi_fabric::Channel`, `mpi_fabric::EpochCounts`), what operations do when they continue (`mpi-coll`).
 
 use mpi_core::{Guard, Handle};
 use mpi_errors::Result;
@@ -47,6 +48,23 @@ impl Engine {
             true => Some(Ok(())),
             false => state.check_members(word.members()).err().map(Err),
         })?
+    }
+
+    /// Whether another process has raised a word; moves messages if not.
+    /// # Errors
+    /// `MPI_ERR_PROC_ABORTED` if it will not, because that process has ended; those of the progress.
+    pub fn test_word(&self, guard: &mut Guard<'_>, awaited: mpi_fabric::Awaited<'_>) -> Result<bool> {
+        if awaited.is_over() {
+            return Ok(true);
+        }
+        self.advance_for_test(guard)?;
+        let word = awaited.to_word();
+        if word.is_over() {
+            return Ok(true);
+        }
+        self.state.get(guard).check_members(word.members())?;
+        self.failed_test(guard);
+        Ok(false)
     }
 
     /// Has the service of collective operations called when another process has raised a word.

@@ -368,7 +368,7 @@ impl Core {
                 push_offer(endpoint, dest, head, &offer, ahead)?;
                 let data = std::mem::replace(data, Data::Owned(Vec::new()));
                 let _registration = (registration, table);
-                request.work = Work::Offered { data, dest, copiers: 0, over: false, _registration };
+                request.work = Work::Offered { data, dest, tag: head.tag, copiers: 0, over: false, _registration };
             }
             kind => {
                 match data.contiguous() {
@@ -376,7 +376,7 @@ impl Core {
                     None => endpoint.push_with(dest, head, data.bytes() as usize, |out| data.pack(0, out))?,
                 }
                 if kind == wire::EAGER_SYNC {
-                    request.work = Work::AwaitMatch { dest };
+                    request.work = Work::AwaitMatch { dest, tag: head.tag };
                 } else {
                     self.finish(handle);
                 }

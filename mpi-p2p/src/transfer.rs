@@ -177,7 +177,7 @@ impl Core {
     pub fn acknowledged(&mut self, from: u32, head: &RecordHead) {
         let handle = Handle(head.b as usize);
         match self.requests.get(handle).map(|request| &request.work) {
-            Some(Work::AwaitMatch { dest }) if *dest == from => self.finish(handle),
+            Some(Work::AwaitMatch { dest, .. }) if *dest == from => self.finish(handle),
             _ => self.fault(from, "an acknowledgement that nothing waits for"),
         }
     }
@@ -187,14 +187,15 @@ impl Core {
         let handle = Handle(head.b as usize);
         if payload.len() == 24
             && let Some(request) = self.requests.get_mut(handle)
-            && let Work::Offered { data, dest, copiers: 0, .. } = &mut request.work
+            && let Work::Offered { data, dest, tag, copiers: 0, .. } = &mut request.work
             && *dest == from
             && payload.word(1) <= data.bytes()
             && payload.word(2) < payload.word(1)
         {
             let data = std::mem::replace(data, Data::Owned(Vec::new()));
+            let tag = *tag;
             let (peer, limit, at) = (payload.word(0), payload.word(1), payload.word(2));
-            request.work = Work::Streaming { data, dest: from, peer, at, limit };
+            request.work = Work::Streaming { data, dest: from, tag, peer, at, limit };
             self.streams.push(handle);
         } else {
             self.fault(from, "a request for data that was not offered");
@@ -249,7 +250,7 @@ impl Core {
         while at < self.streams.len() {
             let handle = self.streams[at];
             let request = self.requests.get_mut(handle);
-            let Some(Request { work: Work::Streaming { data, dest, peer, at: sent, limit }, marks, .. }) = request
+            let Some(Request { work: Work::Streaming { data, dest, peer, at: sent, limit, .. }, marks, .. }) = request
             else {
                 self.streams.swap_remove(at);
                 continue;

@@ -66,10 +66,10 @@ impl Core {
                 let Outgoing { dest, head, .. } = &**outgoing;
                 to(*dest, head.tag)
             }
-            Work::AwaitMatch { dest } | Work::Offered { dest, .. } | Work::Streaming { dest, .. } => {
+            Work::AwaitMatch { dest, tag } | Work::Offered { dest, tag, .. } | Work::Streaming { dest, tag, .. } => {
                 match of_recipe() {
                     Some((peer, tag)) => (facts(peer, tag), SEND),
-                    None => to(*dest, MPI_ANY_TAG),
+                    None => to(*dest, *tag),
                 }
             }
             Work::PartitionsOut => {

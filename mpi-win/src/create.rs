@@ -79,11 +79,23 @@ impl OneSided {
         hints.set(&what.hints);
         let epoch = Guarded::new(self.engine.process_lock(), Epoch::new(comm.size()));
         let instruments = WinInstruments::place_for(memory, &format!("window {}", context / 2));
+        let members = comm.group().world_ranks();
+        let counts =
+            locks.as_ref().and_then(|locks| self.engine.epoch_counts(&self.engine.lock(), locks, members, comm.rank));
         let own = Arc::new(own);
         let service =
             Arc::new(WinService::new(self.engine.process_lock(), context, (comm.rank, comm.size()), own.clone()));
         self.engine.add_service(&mut self.engine.lock(), context, service.clone());
-        Ok(Win::new(comm, (registration, own, peers), service, (epoch, locks), exposed, attributes, hints, instruments))
+        Ok(Win::new(
+            comm,
+            (registration, own, peers),
+            service,
+            (epoch, locks, counts),
+            exposed,
+            attributes,
+            hints,
+            instruments,
+        ))
     }
 
     /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be freed already; the caller

@@ -4,6 +4,7 @@
 //! them. At most one kind of access epoch is open: between fences, by locks, or by `MPI_Win_start`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use mpi_core::Handle;
 use mpi_datatype::SendBuf;
@@ -39,9 +40,13 @@ pub(crate) struct Epoch {
     /// The operation that is about to start has a request, so that it needs a lock.
     pub requesting: bool,
     /// The ranks for which `MPI_Win_start` has begun an epoch, ascending.
-    pub access: Option<Box<[u32]>>,
-    /// The receives of the messages that end the epoch begun by `MPI_Win_post`.
-    pub exposure: Option<Vec<Handle>>,
+    pub access: Option<Arc<[u32]>>,
+    /// What ends the epoch begun by `MPI_Win_post`.
+    pub exposure: Option<Exposed>,
+    /// The last two groups of such epochs, with the ranks of their processes.
+    pub last_groups: [Option<(Arc<[u32]>, Arc<[u32]>)>; 2],
+    /// Epochs of `MPI_Win_start` and `MPI_Win_post` so far with each rank.
+    pub pairs: Pairs,
     /// Small puts that were copied directly since the last fence.
     pub small: u32,
     /// Receives of replies, with rank and bytes expected.
@@ -125,6 +130,51 @@ impl Locks {
     }
 }
 
+/// What ends an epoch of `MPI_Win_post`.
+#[derive(Debug, Clone)]
+pub(crate) enum Exposed {
+    /// Messages, which these requests receive.
+    Messages(Vec<Handle>),
+    /// Counts, which these ranks raise.
+    Counted(Arc<[u32]>),
+}
+
+/// A call that counts epochs with another rank.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    Post = 0,
+    Start = 1,
+    Complete = 2,
+    Wait = 3,
+}
+
+/// Epochs with each rank, as this process counts them: it expects the other one's count to be one more.
+#[derive(Debug)]
+pub(crate) struct Pairs {
+    /// By rank and [`Step`]; empty until the first.
+    counts: Vec<[u64; 4]>,
+    size: usize,
+}
+
+impl Pairs {
+    /// The number of such calls so far.
+    #[inline]
+    pub fn count(&self, rank: u32, step: Step) -> u64 {
+        self.counts.get(rank as usize).map_or(0, |counts| counts[step as usize])
+    }
+
+    /// Counts a call; its number.
+    #[inline]
+    pub fn next(&mut self, rank: u32, step: Step) -> u64 {
+        if self.counts.is_empty() {
+            self.counts.resize(self.size, [0; 4]);
+        }
+        let count = &mut self.counts[rank as usize][step as usize];
+        *count += 1;
+        *count
+    }
+}
+
 /// Operations on one target.
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
@@ -147,6 +197,8 @@ impl Epoch {
             requesting: false,
             access: None,
             exposure: None,
+            last_groups: [None, None],
+            pairs: Pairs { counts: Vec::new(), size },
             small: 0,
             replies: Vec::new(),
             skips: SKIPS,

@@ -12,7 +12,7 @@ use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_PROC_NULL};
 use mpi_core::{Guard, Guarded, Info};
 use mpi_errors::{Attached, Error, Result};
 
-use mpi_fabric::{RankLock, RankLocks, RegionKey, Registration};
+use mpi_fabric::{EpochCounts, RankLock, RankLocks, RegionKey, Registration};
 
 use crate::epoch::Epoch;
 use crate::hints::Hints;
@@ -37,6 +37,8 @@ pub struct Win {
     pub(crate) epoch: Guarded<Epoch>,
     /// The locks of all processes' memory; `None` if not all processes can map them.
     locks: Option<RankLocks>,
+    /// Counts of epochs in the memory of the locks; `None` in all processes if they are not all of one job and host.
+    counts: Option<EpochCounts>,
     exposed: Box<[Exposed]>,
     attributes: WinAttributes,
     hints: Mutex<Hints>,
@@ -79,7 +81,7 @@ impl Win {
         comm: Comm,
         (registration, memory, peers): (Registration, Arc<Memory>, Box<[Option<Memory>]>),
         service: Arc<WinService>,
-        (epoch, locks): (Guarded<Epoch>, Option<RankLocks>),
+        (epoch, locks, counts): (Guarded<Epoch>, Option<RankLocks>, Option<EpochCounts>),
         exposed: Box<[Exposed]>,
         attributes: WinAttributes,
         hints: Hints,
@@ -98,6 +100,7 @@ impl Win {
             peers,
             epoch,
             locks,
+            counts,
             exposed,
             attributes,
             hints: Mutex::new(hints),
@@ -268,6 +271,12 @@ impl Win {
                 Err(Error::new(MPI_ERR_RMA_SYNC, rule))
             }
         }
+    }
+
+    /// The counts of its epochs among groups; `None`, in all processes, where messages do their work.
+    #[inline]
+    pub(crate) fn counts(&self) -> Option<&EpochCounts> {
+        self.counts.as_ref()
     }
 
     /// As [`Win::lock_of`]; `None` also where there is no such rank.

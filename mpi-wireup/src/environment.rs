@@ -28,6 +28,18 @@ pub const SIZE: &str = "FERRUM_SIZE";
 /// Number of this process's program among those of the job, decimal, from 0; without it 0.
 pub const APPNUM: &str = "FERRUM_APPNUM";
 
+/// In a job of our launcher with several hosts: the ranks of this host in the order of their places in its job memory, such
+/// as `0, 2-4`. Its rank and size are those of the whole job then.
+pub const HOST_RANKS: &str = "FERRUM_HOST_RANKS";
+/// In such a job: number of this host, from 0, and how many there are, such as `0/2`.
+pub const HOSTS: &str = "FERRUM_HOSTS";
+/// In such a job: its secret, 32 hexadecimal digits, which the ranks prove to each other when they connect.
+pub const NET_SECRET: &str = "FERRUM_NET_SECRET";
+/// The launcher by which `mpiexec` reaches other hosts.
+pub const MANAGER: &str = "FERRUM_MANAGER";
+/// Where a proxy of `mpiexec` on another host finds it, and the secret by which they recognise each other.
+pub const PROXY: &str = "FERRUM_PROXY";
+
 /// The initial error handler; `mpiexec --initial-errhandler` sets it.
 pub const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
 
@@ -39,6 +51,11 @@ pub const RESERVED: &[&str] = &[
     RANK,
     SIZE,
     APPNUM,
+    HOST_RANKS,
+    HOSTS,
+    NET_SECRET,
+    MANAGER,
+    PROXY,
     PARENT,
     INFO_ENV_VARIABLES[0].1,
     INFO_ENV_VARIABLES[1].1,
@@ -54,6 +71,7 @@ pub const RESERVED: &[&str] = &[
     records::PROFILE_FD,
     records::TIMELINE_FD,
     records::CALLS_FILE,
+    DEBUGGER_GATE,
 ];
 
 /// The options of `mpiexec` with which the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the
@@ -66,12 +84,19 @@ pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
     ("file", "FERRUM_INFO_FILE"),
 ];
 
+/// Variable that makes `MPI_Init` wait until a debugger has set `MPIR_debug_gate`.
+pub const DEBUGGER_GATE: &str = "FERRUM_DEBUGGER_GATE";
+
 /// Whether only launchers set a variable: those of the place of a process, and of values that the launcher has read for
 /// it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let options = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ, records::PROFILE_FD, records::TIMELINE_FD];
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, PARENT].iter().chain(options).chain(&read).any(|own| name == *own)
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM, HOST_RANKS, HOSTS, NET_SECRET, PROXY, PARENT, DEBUGGER_GATE]
+        .iter()
+        .chain(options)
+        .chain(&read)
+        .any(|own| name == *own)
 }
 
 /// How a process was started, by its environment.
@@ -121,6 +146,10 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
     let rank = number(get, RANK, "it has to be a rank below FERRUM_SIZE", |rank| *rank < size)?;
     let rule = "it has to be the number of one of the job's programs";
     let appnum = if get(APPNUM).is_some() { number(get, APPNUM, rule, |n| *n < size)? } else { 0 };
+    let several = |value: &OsString| value.to_str().is_none_or(|text| text != "0/1");
+    if let Some(value) = get(HOSTS).filter(several) {
+        return Err(WireupError::SeveralHosts { name: HOSTS, value });
+    }
     let value = get(JOB_ID).ok_or(WireupError::Missing(JOB_ID))?;
     let digits = value.to_str().filter(|text| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit()));
     let job_id = digits.and_then(|text| u64::from_str_radix(text, 16).ok()).ok_or(WireupError::Invalid {
@@ -202,6 +231,15 @@ mod tests {
         let place = Attachment { fd: 9, job_id: 0x1234_5678_9abc_def0, rank: 3, size: 4, appnum: 2 };
         let map: HashMap<_, _> = to_variables(&place).into_iter().collect();
         assert_eq!(from_variables(&|name| map.get(name).map(OsString::from)), Ok(Started::Ours(place)));
+    }
+
+    #[test]
+    fn a_job_on_several_hosts_is_refused() {
+        let job =
+            |hosts| read(&[(JOB_FD, "7"), (JOB_ID, "00000000000000ff"), (RANK, "0"), (SIZE, "4"), (HOSTS, hosts)]);
+        assert!(job("0/1").is_ok());
+        let error = job("1/2").unwrap_err().to_string();
+        assert!(error.contains("FERRUM_HOSTS is \"1/2\"") && error.contains("one host"), "{error}");
     }
 
     #[test]

@@ -25,10 +25,12 @@ mod spawner;
 mod time_limit;
 
 pub use environment::{
-    APPNUM, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, RANK, RESERVED, SIZE, Started,
-    from_environment, from_variables, is_reserved, to_variables,
+    APPNUM, DEBUGGER_GATE, HOST_RANKS, HOSTS, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, MANAGER,
+    NET_SECRET, PROXY, RANK, RESERVED, SIZE, Started, from_environment, from_variables, is_reserved, to_variables,
 };
 pub use error::WireupError;
 pub use manager::Manager;
 pub use spawn_request::PARENT;
 pub use spawner::{MPIEXEC, SERVE_SPAWN, SpawnedJob, Spawner};
+pub use time_limit::LAUNCHER_TIMEOUT;
+pub use time_limit::of_launcher as launcher_time_limit;

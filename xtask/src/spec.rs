@@ -143,6 +143,8 @@ pub struct Function {
     pub state: State,
     /// Whether the implementation has a short way, which the entry point tries first; never of a large-count form.
     pub quick: bool,
+    /// Whether the short way may wait, and so returns the code of a call that it has begun.
+    pub waits: bool,
     /// Path of the implementation below `mpi-capi/src/imp`, if there is one.
     pub implementation: Option<String>,
     /// Whether this is the large-count form.
@@ -318,10 +320,11 @@ fn read_kinds(table: &Table) -> Result<BTreeMap<String, Kind>> {
 
 fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -> Result<()> {
     for row in table.rows() {
-        let (state, quick) = match row.cell("state")?.split_once(',') {
-            None => (row.cell("state")?, false),
-            Some((state, "quick")) => (state, true),
-            Some((_, other)) => return Err(row.wrong(format!("`{other}` is not `quick`"))),
+        let (state, quick, waits) = match row.cell("state")?.split_once(',') {
+            None => (row.cell("state")?, false, false),
+            Some((state, "quick")) => (state, true, false),
+            Some((state, "waits")) => (state, true, true),
+            Some((_, other)) => return Err(row.wrong(format!("`{other}` is neither `quick` nor `waits`"))),
         };
         let state = match state {
             "running" => State::Running,
@@ -346,6 +349,7 @@ fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -
                 languages: row.cell("languages")?.split(',').map(str::to_owned).collect(),
                 state,
                 quick: quick && !large,
+                waits,
                 implementation: row.optional("impl")?.map(str::to_owned),
                 large,
                 parameters,

@@ -985,19 +985,37 @@ pub unsafe extern "C" fn PMPI_Recv(
     comm: usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_RECV, Some(Object::comm(comm)), |cx| {
-        let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
-        let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let source = cx.source("source", source)?;
-        let tag = check::any_tag("tag", tag)?;
-        let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+    if let Some(code) = imp::receive::recv_quickly(buf, count, datatype, source, tag, comm, status) {
+        return code;
+    }
+    return longer_way(buf, count, datatype, source, tag, comm, status);
 
-        let record = cx.enter(functions::MPI_RECV, source as i32, tag, count);
-        record.end(imp::receive::recv(cx, buf, source, tag, comm, status))
-    })
+    // Out of line, with the arguments where they are, so that the short way keeps none for it.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn longer_way(
+        buf: *mut c_void,
+        count: c_int,
+        datatype: usize,
+        source: c_int,
+        tag: c_int,
+        comm: usize,
+        status: *mut Status,
+    ) -> c_int {
+        entry::running(functions::MPI_RECV, Some(Object::comm(comm)), |cx| {
+            let mut cx = cx;
+            let comm = cx.comm("comm", comm)?;
+            let count = check::count("count", count as i64)?;
+            let datatype = cx.borrowed_datatype("datatype", datatype)?;
+            let source = cx.source("source", source)?;
+            let tag = check::any_tag("tag", tag)?;
+            let status = check::status_out("status", status)?;
+            let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+            let record = cx.enter(functions::MPI_RECV, source as i32, tag, count);
+            record.end(imp::receive::recv(cx, buf, source, tag, comm, status))
+        })
+    }
 }
 
 /// `MPI_Recv_c`, since MPI-4.0.

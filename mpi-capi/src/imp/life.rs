@@ -10,12 +10,14 @@ use mpi_env::Object;
 use crate::attributes;
 use crate::call_context::{CallContext, CommView, LocklessContext};
 use crate::check::Out;
+use crate::debugger;
 use crate::errors::Outcome;
 
 /// `MPI_Init`: the library does not read or change the arguments.
 pub fn init(_count: *mut i32, _arguments: *mut *mut *mut c_char) -> Outcome {
     mpi_env::init(abi::MPI_THREAD_SINGLE)?;
     mpi_env::info_env::contents();
+    debugger::announce();
     Ok(())
 }
 
@@ -23,6 +25,7 @@ pub fn init(_count: *mut i32, _arguments: *mut *mut *mut c_char) -> Outcome {
 pub fn init_thread(_count: *mut i32, _arguments: *mut *mut *mut c_char, required: i32, provided: Out<i32>) -> Outcome {
     provided.set(mpi_env::init(required)?);
     mpi_env::info_env::contents();
+    debugger::announce();
     Ok(())
 }
 

@@ -2,13 +2,16 @@
 
 use core::ffi::{c_int, c_void};
 
-use mpi_core::{Handle, Status, abi, functions};
+use mpi_core::{Guard, Handle, Status, abi, functions};
 use mpi_datatype::{RecvBuf, SendBuf, short_bytes};
+use mpi_env::{Object, Process};
 use mpi_errors::Error;
+use mpi_fabric::Mark;
 use mpi_p2p::ReceiveFailure;
 
-use crate::call_context::{CallContext, CommView};
+use crate::call_context::{CallContext, CommView, Record};
 use crate::check::{self, Out, StatusOut};
+use crate::entry;
 use crate::errors::{Outcome, Raised};
 
 /// `MPI_Recv`
@@ -16,6 +19,60 @@ use crate::errors::{Outcome, Raised};
 pub fn recv(cx: CallContext, buffer: RecvBuf<'_>, source: i32, tag: i32, comm: CommView, status: StatusOut) -> Outcome {
     let CallContext { process, guard, .. } = cx;
     received(process.engine.recv(guard, comm.context, source, tag, buffer), status)
+}
+
+/// The short way of `MPI_Recv`, from one process and into elements of a predefined type: checks all arguments, and waits for
+/// the next message of that process if it has nothing else to do. Returns the code of the call; `None`: nothing has happened,
+/// and the longer way finds the reason.
+#[inline(always)] // one caller: the entry point
+pub fn recv_quickly(
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    source: c_int,
+    tag: c_int,
+    comm: usize,
+    status: *mut Status,
+) -> Option<c_int> {
+    let process = mpi_env::running_quickly()?;
+    let bytes = short_bytes(datatype, count, usize::MAX >> 1)?;
+    if tag < 0 && tag != abi::MPI_ANY_TAG || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
+        return None;
+    }
+    let engine = &*process.engine;
+    let mut guard = engine.lock_if_free()?;
+    let context = process.comm_facts(&guard, Handle(comm))?.context();
+    let receive = engine.recv_quickly(&mut guard, context, source, tag)?;
+    let entry = process.recorder.enter(functions::MPI_RECV, context, source, tag, count as u64);
+    // SAFETY: the program passed a buffer of `count` elements, which it does not use during the call.
+    let memory = unsafe { core::slice::from_raw_parts_mut(buf.cast::<u8>(), bytes) };
+    let Some(message) = receive.wait(memory) else {
+        return Some(recv_further((process, guard, entry), (buf, bytes), source, tag, (comm, context), status));
+    };
+    entry.leave_held();
+    if let Ok(status) = check::status_out("status", status) {
+        status.set(Status::new(source, message.tag, message.bytes as u64));
+    }
+    Some(abi::MPI_SUCCESS)
+}
+
+/// Continues a receive that its short way has begun, and recorded.
+#[cold]
+#[inline(never)]
+fn recv_further(
+    (process, guard, entry): (&'static Process, Guard<'static>, Mark<'static>),
+    (buf, bytes): (*mut c_void, usize),
+    source: i32,
+    tag: i32,
+    (comm, context): (usize, u32),
+    status: *mut Status,
+) -> c_int {
+    // SAFETY: the program passed a buffer of so many bytes, which it does not use during the call.
+    let buffer = unsafe { RecvBuf::of_bytes(buf.cast(), bytes) };
+    let outcome = check::status_out("status", status)
+        .map_err(Into::into)
+        .and_then(|status| received(process.engine.recv(guard, context, source, tag, buffer), status));
+    entry::finished(functions::MPI_RECV, Some(Object::comm(comm)), Record::of(entry).end(outcome))
 }
 
 /// The short way of `MPI_Irecv`, from one process and into elements of a predefined type: checks all arguments, and starts

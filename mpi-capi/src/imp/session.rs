@@ -102,12 +102,15 @@ pub fn session_get_nth_pset(
 /// `MPI_Session_get_pset_info`
 pub fn session_get_pset_info(cx: CallContext, _session: Handle, name: &CStr, info: Out<usize>) -> Outcome {
     let Some(group) = name.to_str().ok().and_then(|name| cx.process.pset(name)) else {
-        let rule = format!("the process sets are {}", PSETS.join(" and "));
-        let error = Error::new(abi::MPI_ERR_ARG, rule);
-        return Err(error.arg("pset_name", &format_args!("{:?}", name.to_string_lossy())).into());
+        return Err(unknown_pset(name).into());
     };
     info.set(facts_of(&[("mpi_size", &group.size().to_string())])?);
     Ok(())
+}
+
+fn unknown_pset(name: &CStr) -> Error {
+    let rule = format!("the process sets are {}", PSETS.join(" and "));
+    Error::new(abi::MPI_ERR_ARG, rule).arg("pset_name", &format_args!("{:?}", name.to_string_lossy()))
 }
 
 fn facts_of(facts: &[(&str, &str)]) -> Result<usize> {
@@ -118,13 +121,15 @@ fn facts_of(facts: &[(&str, &str)]) -> Result<usize> {
     info::insert(info)
 }
 
-/// `MPI_Group_from_session_pset`: `MPI_GROUP_NULL` for an unknown set.
+/// `MPI_Group_from_session_pset`. An unknown set has `MPI_GROUP_NULL`, as the standard has it, and is an error, as in
+/// other libraries: the standard does not say which the call returns.
 pub fn group_from_session_pset(cx: CallContext, session: Handle, name: &CStr, new: Out<usize>) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    new.set(match name.to_str().ok().and_then(|name| process.pset(name)) {
-        Some(group) => process.group_insert(&mut guard, group.of_session(session))?.0,
-        None => abi::MPI_GROUP_NULL,
-    });
+    let Some(group) = name.to_str().ok().and_then(|name| process.pset(name)) else {
+        new.set(abi::MPI_GROUP_NULL);
+        return Err(unknown_pset(name).into());
+    };
+    new.set(process.group_insert(&mut guard, group.of_session(session))?.0);
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
 use mpi_dynamic::PublishedNames;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
+use mpi_fabric::queue_map::QueueMap;
 use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
@@ -122,6 +123,8 @@ pub struct Process {
     pub(crate) parent_comm: AtomicUsize,
     /// The names of services that this process has published.
     pub published: Box<PublishedNames>,
+    /// Where the queues are, for readers outside; the job memory has its address.
+    queue_map: Box<[u64; QueueMap::WORDS]>,
     pub(crate) job: Arc<Job>,
     pub(crate) host: HostFacts,
     pub(crate) life: AtomicU32,
@@ -152,6 +155,11 @@ pub enum Life {
 }
 
 impl Process {
+    /// Address of the map of the queues (`mpi_fabric::queue_map`).
+    pub fn queue_map(&self) -> u64 {
+        self.queue_map.as_ptr().addr() as u64
+    }
+
     /// Creates the record over one rank's endpoint. Errors: `MPI_ERR_ARG` if file or environment give a control
     /// variable an invalid value.
     pub fn new(endpoint: Endpoint) -> Result<Box<Process>> {
@@ -172,6 +180,8 @@ impl Process {
         let (recorder, job, host) = (endpoint.recorder(), endpoint.job().clone(), endpoint.host_facts());
         let (memory, fabric) = (endpoint.instrument_memory(), endpoint.instruments());
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
+        let queue_map = Box::new(engine.queue_map().to_words());
+        job.set_queue_map(engine.rank(), queue_map.as_ptr().addr() as u64);
         let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
         let (one_sided, errors) = (OneSided::new(engine.clone(), coll.clone()), ErrorSettings::new());
         let (statistics, memory_settings) = (StatisticsSettings::new(), MemorySettings::new());
@@ -247,6 +257,7 @@ impl Process {
             parent_port: None,
             parent_comm: AtomicUsize::new(MPI_COMM_NULL),
             published: Box::default(),
+            queue_map,
             job,
             host,
             life: AtomicU32::new(0),

@@ -8,9 +8,10 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
-use super::{Awaited, Channel, IN_LINE};
+use super::{Channel, IN_LINE};
 use crate::coll_room::{LINES, protocol};
 use crate::layout::LINE;
+use crate::raised_word::Awaited;
 use crate::ring::{Distance, clock_ns};
 
 /// Part of the area that is used between far processes, unless one publication is longer than half of it.
@@ -228,7 +229,7 @@ impl Window {
                 known.store(known.load(Relaxed).max(protocol::reported(word)), Relaxed);
                 if known.load(Relaxed) < at_least {
                     channel.report_before_wait();
-                    return Err(Awaited { channel, word: word.into(), at_least });
+                    return Err(Awaited::new(channel, word, at_least));
                 }
             }
             all = all.min(known.load(Relaxed));

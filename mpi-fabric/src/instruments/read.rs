@@ -5,6 +5,9 @@ use std::sync::atomic::Ordering;
 use super::{Area, CATEGORY, ENTRY_HEAD, FIRST, LIVE, NAME, TITLE, TYPE, UNIT, VARIABLE};
 use crate::layout::block;
 
+/// A word of this library's blocks is read by at most so many variables: a level and its two watermarks are three.
+const MOST_VARIABLES_OF_A_WORD: usize = 4;
+
 /// One block that a reader found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockReading {
@@ -35,60 +38,116 @@ pub struct VariableReading {
     pub word: u64,
 }
 
+/// A block in use whose type is consistent: everything in it lies in the area.
+#[derive(Clone, Copy)]
+pub(super) struct LiveBlock {
+    at: usize,
+    words: usize,
+    type_at: usize,
+    /// Number of variables that the type describes.
+    variables: usize,
+}
+
 /// The blocks in use. An inconsistent entry ends the search, because its length is unknown.
-pub(super) fn blocks(area: &Area) -> Vec<BlockReading> {
+pub(super) fn live(area: &Area) -> impl Iterator<Item = LiveBlock> + '_ {
     // Acquire pairs with the Release in `publish`.
     let used = (area.word(0).load(Ordering::Acquire) as usize).min(block::INSTRUMENTS_BYTES);
-    let mut found = Vec::new();
     let mut at = FIRST;
-    while at + ENTRY_HEAD <= used {
+    let entries = std::iter::from_fn(move || {
+        if at + ENTRY_HEAD > used {
+            return None;
+        }
         // Acquire pairs with the Release in `allocate`.
         let first = area.word(at).load(Ordering::Acquire);
         let bytes = (first >> 32) as usize;
         if bytes < ENTRY_HEAD || !bytes.is_multiple_of(8) || bytes > used - at {
-            break;
+            return None;
         }
-        if first as u32 as u64 == LIVE {
-            found.extend(read_block(area, at, bytes, used));
-        }
+        let found = (at, bytes, first as u32 as u64 == LIVE);
         at += bytes;
-    }
-    found
+        Some(found)
+    });
+    entries.filter_map(move |(at, bytes, is_live)| LiveBlock::checked(area, at, bytes, used).filter(|_| is_live))
 }
 
-fn read_block(area: &Area, at: usize, bytes: usize, used: usize) -> Option<BlockReading> {
-    let second = area.word(at + 8).load(Ordering::Relaxed);
-    let (type_at, words) = ((second >> 32) as usize, second as u32 as usize);
-    if words != (bytes - ENTRY_HEAD) / 8 || type_at < FIRST || !type_at.is_multiple_of(8) || type_at + ENTRY_HEAD > used
-    {
-        return None;
+/// The blocks in use with all that they describe.
+pub(super) fn blocks(area: &Area) -> Vec<BlockReading> {
+    live(area).map(|found| found.read(area)).collect()
+}
+
+impl LiveBlock {
+    fn checked(area: &Area, at: usize, bytes: usize, used: usize) -> Option<LiveBlock> {
+        let second = area.word(at + 8).load(Ordering::Relaxed);
+        let (type_at, words) = ((second >> 32) as usize, second as u32 as usize);
+        if words != (bytes - ENTRY_HEAD) / 8
+            || type_at < FIRST
+            || !type_at.is_multiple_of(8)
+            || type_at + ENTRY_HEAD > used
+        {
+            return None;
+        }
+        let first = area.word(type_at).load(Ordering::Relaxed);
+        let type_bytes = (first >> 32) as usize;
+        if first as u32 as u64 != TYPE || type_bytes < ENTRY_HEAD || type_bytes > used - type_at {
+            return None;
+        }
+        let count = (area.word(type_at + 8).load(Ordering::Relaxed) >> 32) as usize;
+        // A damaged area must not make a reader describe the same words thousands of times.
+        let most = words.saturating_mul(MOST_VARIABLES_OF_A_WORD).min((type_bytes - ENTRY_HEAD) / VARIABLE);
+        Some(LiveBlock { at, words, type_at, variables: count.min(most) })
     }
-    let first = area.word(type_at).load(Ordering::Relaxed);
-    let type_bytes = (first >> 32) as usize;
-    if first as u32 as u64 != TYPE || type_bytes < ENTRY_HEAD || type_bytes > used - type_at {
-        return None;
+
+    /// Where its type lies.
+    pub(super) fn type_at(&self) -> usize {
+        self.type_at
     }
-    let count = (area.word(type_at + 8).load(Ordering::Relaxed) >> 32) as usize;
-    let count = count.min((type_bytes - ENTRY_HEAD) / VARIABLE);
-    let variables = (0..count).filter_map(|i| {
-        let description = type_at + ENTRY_HEAD + i * VARIABLE;
-        let (what, kind) = (load(area, description), load(area, description + 8));
-        let word = what as u32 as usize;
-        (word < words).then(|| VariableReading {
-            name: text(area, description, NAME),
-            unit: text(area, description, UNIT),
-            category: text(area, description, CATEGORY),
-            class: (what >> 32) as i32,
-            bind: (kind >> 32) as i32,
-            value_type: kind as u32,
-            word: load(area, at + ENTRY_HEAD + word * 8),
-        })
-    });
-    Some(BlockReading {
-        type_name: text(area, type_at, TITLE),
-        object: text(area, at, TITLE),
-        variables: variables.collect(),
-    })
+
+    /// The variables: where their descriptions lie, and which words they read.
+    pub(super) fn variables<'a>(&'a self, area: &'a Area) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let descriptions = (0..self.variables).map(|i| self.type_at + ENTRY_HEAD + i * VARIABLE);
+        let words = descriptions.map(|description| (description, load(area, description) as u32 as usize));
+        words.filter(|(_, word)| *word < self.words)
+    }
+
+    /// A word of the block; 0 if it has no such word.
+    pub(super) fn word(&self, area: &Area, word: usize) -> u64 {
+        if word < self.words { load(area, self.at + ENTRY_HEAD + word * 8) } else { 0 }
+    }
+
+    /// Whether the object's name begins with these eight bytes.
+    pub(super) fn object_begins_with(&self, area: &Area, bytes: &[u8; 8]) -> bool {
+        load(area, self.at + TITLE.0) == u64::from_le_bytes(*bytes)
+    }
+
+    fn read(&self, area: &Area) -> BlockReading {
+        let variable = |(description, word): (usize, usize)| {
+            let (what, kind) = (load(area, description), load(area, description + 8));
+            VariableReading {
+                name: text(area, description, NAME),
+                unit: text(area, description, UNIT),
+                category: text(area, description, CATEGORY),
+                class: (what >> 32) as i32,
+                bind: (kind >> 32) as i32,
+                value_type: kind as u32,
+                word: self.word(area, word),
+            }
+        };
+        BlockReading {
+            type_name: text(area, self.type_at, TITLE),
+            object: text(area, self.at, TITLE),
+            variables: self.variables(area).map(variable).collect(),
+        }
+    }
+}
+
+/// The class that a description has.
+pub(super) fn class_at(area: &Area, description: usize) -> i32 {
+    (load(area, description) >> 32) as i32
+}
+
+/// The name and category that a description has.
+pub(super) fn texts_at(area: &Area, description: usize) -> (String, String) {
+    (text(area, description, NAME), text(area, description, CATEGORY))
 }
 
 fn load(area: &Area, at: usize) -> u64 {

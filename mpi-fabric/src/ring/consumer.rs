@@ -5,7 +5,7 @@
 use super::{BadRecord, CELL_REPORT, FROM_FAR, RingMemory, SPARE};
 use crate::layout::{CELL_BYTES, LINE};
 use crate::record::{FirstWord, HEAD_BYTES, MOVED_WORD, Payload, RecordHead, WRAP_WORD, payload_at, record_bytes};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, spin_loop};
 
 /// The receiver reports after each longer record what it has consumed, and after all that it finds otherwise, each time
 /// it is a quarter of the ring: a sender that waits for room in a stream goes on while the receiver reads the next
@@ -19,6 +19,33 @@ pub(crate) struct Consumer<M> {
     laps: u64,
     /// Last report to the sender.
     pub(super) reported: u64,
+}
+
+/// The record that a receiver waits for. A trait, because two closures might be compiled out of line.
+pub trait Expected {
+    /// What the record brings.
+    type Output;
+    /// Whether the record with this head and so many bytes of payload is the one.
+    fn is(&self, head: &RecordHead, len: usize) -> bool;
+    /// Takes it. The head and the length of the payload are those that [`Self::is`] has accepted.
+    fn take(self, head: &RecordHead, payload: Payload<'_>) -> Self::Output;
+}
+
+/// Expects any record.
+struct Any<F>(F);
+
+impl<F: FnMut(&RecordHead, Payload<'_>)> Expected for Any<F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn is(&self, _head: &RecordHead, _len: usize) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn take(mut self, head: &RecordHead, payload: Payload<'_>) {
+        (self.0)(head, payload);
+    }
 }
 
 impl<M: RingMemory> Consumer<M> {
@@ -50,7 +77,7 @@ impl<M: RingMemory> Consumer<M> {
             let next = at + record_bytes(first.len());
             if !first.is_record() || next + SPARE > self.memory.bytes() {
                 if first.is_in_cell() {
-                    self.in_cell(first, &mut each, &mut put_cell)?;
+                    self.in_cell(first, Any(&mut each), &mut put_cell)?;
                     seen += 1;
                 } else if first.is_away() {
                     self.away(first, &mut each)?;
@@ -76,32 +103,76 @@ impl<M: RingMemory> Consumer<M> {
         Ok(seen)
     }
 
-    /// Hands the next record to `each` if it is here, its payload lies behind its head, and `wanted` accepts the head and
-    /// the length of the payload; whether it was. All other records are left to [`Self::poll`].
+    /// Takes the next record if it is here, is the expected one, and its payload lies behind its head. All other records are
+    /// left to [`Self::poll`].
     #[inline(always)]
-    pub(crate) fn take_next(
-        &mut self,
-        wanted: impl FnOnce(&RecordHead, usize) -> bool,
-        each: impl FnOnce(&RecordHead, Payload<'_>),
-    ) -> bool {
-        let at = self.pos;
+    pub(crate) fn take_next<E: Expected>(&mut self, expected: E) -> Option<E::Output> {
         // SAFETY: as in `poll`. Acquire pairs with the Release in `Producer::append` and in `Producer::grow`.
-        let first = FirstWord(unsafe { self.memory.word(at) }.load(Ordering::Acquire));
+        let first = FirstWord(unsafe { self.memory.word(self.pos) }.load(Ordering::Acquire));
+        self.take(first, expected)
+    }
+
+    /// Waits for the next record with up to `looks` looks, and takes it if it is the expected one and its payload lies behind
+    /// its head or in a cell; `missed` is called if the first look finds none. Returns what it has taken, and how many looks it
+    /// took. All other records are left to [`Self::poll`].
+    #[inline(always)]
+    pub(crate) fn await_next<E: Expected>(
+        &mut self,
+        looks: u32,
+        missed: impl FnOnce(),
+        expected: E,
+        put_cell: impl FnOnce(usize) -> bool,
+    ) -> (Option<E::Output>, u32) {
+        // SAFETY: as in `poll`. Acquire as in `take_next`.
+        let mut first = FirstWord(unsafe { self.memory.word(self.pos) }.load(Ordering::Acquire));
+        let mut looked = 1;
+        if first.is_empty() {
+            missed();
+            (first, looked) = self.look_again(looks);
+        }
+        if first.is_in_cell() {
+            // A bad record is reported by the poll.
+            return (self.in_cell(first, expected, put_cell).unwrap_or(None), looked);
+        }
+        (self.take(first, expected), looked)
+    }
+
+    /// Looks for the next record after one look. A function of its own, so that the code behind it exists once.
+    #[inline(never)]
+    fn look_again(&self, looks: u32) -> (FirstWord, u32) {
+        // SAFETY: as in `poll`.
+        let word = unsafe { self.memory.word(self.pos) };
+        let mut looked = 1;
+        loop {
+            spin_loop();
+            looked += 1;
+            // Acquire as in `take_next`.
+            let first = FirstWord(word.load(Ordering::Acquire));
+            if !first.is_empty() || looked >= looks {
+                return (first, looked);
+            }
+        }
+    }
+
+    /// Takes the record with this first word, the next one, if it is the expected one and its payload lies behind its head.
+    #[inline(always)]
+    fn take<E: Expected>(&mut self, first: FirstWord, expected: E) -> Option<E::Output> {
+        let at = self.pos;
         let next = at + record_bytes(first.len());
         if !first.is_record() || next + SPARE > self.memory.bytes() {
-            return false;
+            return None;
         }
         // SAFETY: the whole record lies inside, as just checked; its words are multiples of 8.
-        unsafe {
+        let taken = unsafe {
             let head = self.head(first);
-            if !wanted(&head, first.len()) {
-                return false;
+            if !expected.is(&head, first.len()) {
+                return None;
             }
-            self.memory.view(at + payload_at(first.len()), first.len(), |payload| each(&head, payload));
-        }
+            self.memory.view(at + payload_at(first.len()), first.len(), |payload| expected.take(&head, payload))
+        };
         self.pos = next;
         self.report(if first.len() >= REPORTED_AT_ONCE { 1 } else { self.memory.bytes() / 4 });
-        true
+        Some(taken)
     }
 
     /// Reports what is consumed to the sender, once that is so many bytes more than before.
@@ -134,34 +205,34 @@ impl<M: RingMemory> Consumer<M> {
         }
     }
 
-    /// Hands over a record whose payload lies in a cell.
+    /// Hands over a record whose payload lies in a cell, if it is the expected one.
     #[inline(never)]
-    fn in_cell(
+    fn in_cell<E: Expected>(
         &mut self,
         first: FirstWord,
-        mut each: impl FnMut(&RecordHead, Payload<'_>),
-        mut put_cell: impl FnMut(usize) -> bool,
-    ) -> Result<(), BadRecord> {
+        expected: E,
+        put_cell: impl FnOnce(usize) -> bool,
+    ) -> Result<Option<E::Output>, BadRecord> {
         let (at, len) = (self.pos, first.len());
         let bad = BadRecord { word: first.0, at };
         if at + LINE + SPARE > self.memory.bytes() || len > CELL_BYTES {
             return Err(bad);
         }
         // SAFETY: the record's line lies inside, as just checked.
-        let cell = unsafe { self.memory.word(at + HEAD_BYTES) }.load(Ordering::Relaxed);
+        let (head, cell) = unsafe { (self.head(first), self.memory.word(at + HEAD_BYTES).load(Ordering::Relaxed)) };
+        if !expected.is(&head, len) {
+            return Ok(None);
+        }
         let (far, cell) = (cell & FROM_FAR != 0, usize::try_from(cell & !FROM_FAR).map_err(|_| bad)?);
         // The cell is this process's as soon as the payload is read: nothing is pushed during `each`.
         if cell >= self.memory.cells() || !put_cell(cell) {
             return Err(bad);
         }
-        // SAFETY: as above; there is such a cell, and the payload is no longer, as just checked.
-        unsafe {
-            let head = self.head(first);
-            self.memory.view_cell(cell, far, len, |payload| each(&head, payload));
-        }
+        // SAFETY: there is such a cell, and the payload is no longer, as just checked.
+        let taken = unsafe { self.memory.view_cell(cell, far, len, |payload| expected.take(&head, payload)) };
         self.pos = at + LINE;
         self.report(CELL_REPORT.min(self.memory.bytes() / 4));
-        Ok(())
+        Ok(Some(taken))
     }
 
     /// Hands over a record whose payload lies in the sender's copy buffer.

@@ -4,7 +4,7 @@
 
 use loom::thread;
 
-use super::{Consumer, Producer, RingMemory, longest_record};
+use super::{Consumer, Expected, Producer, RingMemory, longest_record};
 use crate::layout::LINE;
 use crate::record::{Payload, RecordHead, payload_at};
 use crate::sync::{AtomicU64, Ordering};
@@ -148,6 +148,39 @@ fn receive(consumer: &mut Consumer<Ring>, next: &mut u64, until: u64) {
     }
 }
 
+/// Expects the record with this number, and checks its payload.
+struct Numbered(u64);
+
+impl Expected for Numbered {
+    type Output = ();
+
+    fn is(&self, head: &RecordHead, _len: usize) -> bool {
+        head.a == self.0
+    }
+
+    fn take(self, _head: &RecordHead, payload: Payload<'_>) {
+        (0..payload.len() / 8).for_each(|i| assert_eq!(payload.word(i), self.0 * 100 + i as u64));
+    }
+}
+
+/// Waits for a record by [`Consumer::await_next`], and leaves to a poll what that leaves.
+fn await_record(consumer: &mut Consumer<Ring>, number: u64) {
+    loop {
+        if consumer.await_next(2, || (), Numbered(number), |_| true).0.is_some() {
+            return;
+        }
+        let mut polled = number;
+        let each = |head: &RecordHead, _: Payload<'_>| {
+            assert_eq!(head.a, polled);
+            polled += 1;
+        };
+        if consumer.poll(1, each, |_| true).expect("a correct sender writes only records") > 0 {
+            return;
+        }
+        thread::yield_now();
+    }
+}
+
 fn model(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -164,6 +197,30 @@ fn loom_records_arrive_whole_and_in_order() {
             push(&mut producer, 2, 1);
         });
         receive(&mut consumer, &mut 0, 3);
+        sender.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_awaited_records_arrive_whole_and_in_order() {
+    model(2, || {
+        let (mut producer, mut consumer) = ends(0);
+        let sender = thread::spawn(move || {
+            push(&mut producer, 0, 1);
+            push(&mut producer, 1, 5);
+        });
+        await_record(&mut consumer, 0);
+        await_record(&mut consumer, 1);
+        sender.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_an_awaited_record_in_a_cell_has_its_payload() {
+    model(2, || {
+        let (mut producer, mut consumer) = ends(0);
+        let sender = thread::spawn(move || push_cell(&mut producer, 1));
+        await_record(&mut consumer, 1);
         sender.join().unwrap();
     });
 }
@@ -351,6 +408,7 @@ fn loom_a_cell_that_does_not_exist_or_is_refused_and_a_longer_payload_are_bad_re
             producer.grow(0).expect("an empty ring has room");
             // SAFETY: a line fits.
             unsafe { producer.push_in_cell(&RecordHead { kind: 1, ..Default::default() }, len, cell) };
+            assert_eq!(consumer.await_next(1, || (), Numbered(0), |_| accepted).0, None, "{cell} {len}");
             assert!(consumer.poll(1, |_, _| unreachable!(), |_| accepted).is_err(), "{cell} {len}");
         });
     }

@@ -20,7 +20,8 @@ const INT: u32 = 0;
 pub(super) const WORLD: &str = "MPI_COMM_WORLD";
 
 /// One variable of one object in all ranks.
-struct Row {
+#[derive(Debug)]
+pub struct Row {
     /// `None` for a number that is no class.
     class: Option<PvarClass>,
     unit: String,
@@ -30,7 +31,9 @@ struct Row {
     states: BTreeMap<i128, String>,
 }
 
-pub(super) struct Table {
+/// The performance variables of all ranks.
+#[derive(Debug)]
+pub struct Table {
     /// By object (none: the process), name and class.
     rows: BTreeMap<(String, String, i32), Row>,
     used: Vec<bool>,
@@ -38,7 +41,9 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn read(job: &Job, summary: bool, state_name: StateName<'_>) -> Table {
+    /// Reads them. `summary`: counters and times of the processes and of `MPI_COMM_WORLD` alone. What the library counted
+    /// for itself in `MPI_Finalize` is not in the rows of the process.
+    pub fn read(job: &Job, summary: bool, state_name: StateName<'_>) -> Table {
         let ranks = job.ranks() as usize;
         let mut table = Table { rows: BTreeMap::new(), used: vec![false; ranks], finalised: vec![false; ranks] };
         let mut shares = Vec::new();
@@ -61,6 +66,21 @@ impl Table {
         shares.into_iter().for_each(|(at, share)| table.move_share(at, share, summary, state_name));
         table.rows.retain(|_, row| row.words.iter().any(|word| word.unwrap_or(0) != 0));
         table
+    }
+
+    /// The rows: object (empty: the process), name, and the values.
+    pub fn rows(&self) -> impl Iterator<Item = (&str, &str, &Row)> {
+        self.rows.iter().map(|((object, name, _), row)| (&**object, &**name, row))
+    }
+
+    /// Of each rank whether it has used MPI.
+    pub fn used(&self) -> &[bool] {
+        &self.used
+    }
+
+    /// Of each rank whether it has called `MPI_Finalize`.
+    pub fn finalised(&self) -> &[bool] {
+        &self.finalised
     }
 
     /// Moves what the library counted for itself from the row of the process to a row of its own.
@@ -170,6 +190,22 @@ impl Table {
 }
 
 impl Row {
+    /// The class; `None` for a number that is no class.
+    pub fn class(&self) -> Option<PvarClass> {
+        self.class
+    }
+
+    /// The class by the name of its constant, without the common prefix.
+    pub fn class_name(&self) -> String {
+        class_name(self.class)
+    }
+
+    /// The word of each rank: the value; nanoseconds of a timer, parts of 2^32 of a percentage. `None` for a rank that has
+    /// no such variable.
+    pub fn words(&self) -> &[Option<i128>] {
+        &self.words
+    }
+
     fn line(&self, text: &mut String, name: &str, width: usize) {
         if self.class == Some(PvarClass::State) {
             let _ = writeln!(text, "    {name:<width$} {}", self.state_counts());
@@ -197,7 +233,8 @@ impl Row {
         text.push('\n');
     }
 
-    fn unit(&self) -> &str {
+    /// The unit of the values; seconds for timers.
+    pub fn unit(&self) -> &str {
         if self.class == Some(PvarClass::Timer) { "seconds" } else { &self.unit }
     }
 
@@ -212,8 +249,8 @@ impl Row {
         counts.iter().map(count).collect::<Vec<_>>().join(", ")
     }
 
-    /// A word as a value of JSON.
-    fn json_value(&self, word: i128) -> String {
+    /// A word as a value of JSON: a number, or the name of a state.
+    pub fn json_value(&self, word: i128) -> String {
         self.states.get(&word).map_or_else(|| self.show_word(word), |state| json::text(state))
     }
 

@@ -84,6 +84,9 @@ pub enum ArgsError {
     /// A quotation that does not end in its line, or a byte that no argument can have.
     #[error("{0}")]
     Line(&'static str),
+    /// A line of a file of hosts that is none.
+    #[error("{0}")]
+    HostLine(String),
     /// A mistake in a line of a file.
     #[error("{file:?}, line {line}: {error}")]
     In {

@@ -12,6 +12,11 @@ pub(super) enum Meaning {
     Processes,
     Soft,
     Host,
+    Hostfile,
+    PerNode,
+    MapBy,
+    Manager,
+    Oversubscribe,
     Arch,
     Wdir,
     Path,
@@ -24,6 +29,7 @@ pub(super) enum Meaning {
     Timestamp,
     Output,
     Timeout,
+    HangReport,
     Bind,
     Stdin,
     Quiet,
@@ -35,13 +41,14 @@ pub(super) enum Meaning {
     Tool,
     Profile,
     Trace,
+    Stats,
     List(Listing),
     /// An option for what this launcher does anyway; other launchers need it.
     Needless,
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 50] = {
+const NAMES: [(&str, Meaning); 61] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -56,6 +63,15 @@ const NAMES: [(&str, Meaning); 50] = {
         ("-host", Host),
         ("-hosts", Host),
         ("-H", Host),
+        ("-hostfile", Hostfile),
+        ("-machinefile", Hostfile),
+        ("-f", Hostfile),
+        ("-ppn", PerNode),
+        ("-perhost", PerNode),
+        ("-npernode", PerNode),
+        ("-ntasks-per-node", PerNode),
+        ("--map-by", MapBy),
+        ("--manager", Manager),
         ("-arch", Arch),
         ("-wdir", Wdir),
         ("-wd", Wdir),
@@ -72,6 +88,7 @@ const NAMES: [(&str, Meaning); 50] = {
         ("--timestamp-output", Timestamp),
         ("--output", Output),
         ("--timeout", Timeout),
+        ("--hang-report", HangReport),
         ("--bind", Bind),
         ("--bind-to", Bind),
         ("--stdin", Stdin),
@@ -86,11 +103,12 @@ const NAMES: [(&str, Meaning); 50] = {
         ("--tool", Tool),
         ("--profile", Profile),
         ("--trace", Trace),
+        ("--stats", Stats),
         ("--help-cvars", List(Listing::Cvars)),
         ("--help-pvars", List(Listing::Pvars)),
         ("--help-events", List(Listing::Events)),
         ("--help-categories", List(Listing::Categories)),
-        ("--oversubscribe", Needless),
+        ("--oversubscribe", Oversubscribe),
         ("--allow-run-as-root", Needless),
         ("-envall", Needless),
         ("-genvall", Needless),

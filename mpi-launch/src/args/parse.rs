@@ -7,9 +7,13 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 use super::names::{self, Meaning};
-use super::{ArgsError, Command, ErrorFormat, Group, Options, Run, Soft, foreign, soft, value, words};
+use super::{ArgsError, Command, ErrorFormat, Group, HostFile, Options, Run, Soft, foreign, hosts, soft, value, words};
+
+/// The time without progress after which a report is written, if the option has no value.
+const HANG_AFTER: Duration = Duration::from_secs(60);
 
 /// Returns a file's contents.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
@@ -193,7 +197,23 @@ impl<'a> Parser<'a> {
                 words.once(&mut group.soft, true, "a list of numbers of processes", parse)?;
             }
             Meaning::Host => {
-                words.once(&mut group.host, true, "the name of a host", not_empty("the name of a host"))?
+                let parse = |text: &OsStr| hosts::list(text).map(|_| text.to_owned());
+                words.once(&mut group.host, true, "the name of a host", parse)?;
+            }
+            Meaning::Hostfile => {
+                own = false;
+                let file = words.value("a file", file_name)?;
+                if options.hostfile.is_some() {
+                    return Err(ArgsError::Twice { option, of_group: false }.into());
+                }
+                let unreadable = |error: io::Error| ArgsError::Unreadable {
+                    option: option.clone(),
+                    file: (&file).into(),
+                    why: error.to_string(),
+                };
+                let text = (self.read)(Path::new(&file)).map_err(unreadable)?;
+                let hosts = hosts::file(&text).map_err(|(line, why)| in_line(&file, line, ArgsError::HostLine(why)))?;
+                options.hostfile = Some(HostFile { file, hosts });
             }
             Meaning::Arch => {
                 let rule = "the name of an architecture";
@@ -301,6 +321,13 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::Trace => {
             words.once(&mut options.trace, false, "a file", |text| file_name(text).map(Into::into))?;
         }
+        Meaning::Stats => {
+            // The file stands behind "=" only, because a word behind a blank may be the program.
+            let file = words.inline.is_some().then(|| words.value("a file", file_name)).transpose()?;
+            if options.stats.replace(file.map(Into::into)).is_some() {
+                return Err(ArgsError::Twice { option: words.option.into(), of_group: false }.into());
+            }
+        }
         Meaning::TagOutput => options.tag_output = words.flag()?,
         Meaning::Timestamp => options.timestamp = words.flag()?,
         Meaning::Quiet => options.quiet = words.flag()?,
@@ -310,6 +337,11 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
             words.once(&mut options.output, false, "a directory", parse)?;
         }
         Meaning::Timeout => words.once(&mut options.timeout, false, "a time in seconds", value::limit)?,
+        Meaning::PerNode => words.once(&mut options.map_by, false, "a number of ranks a host", hosts::per_node)?,
+        Meaning::MapBy => words.once(&mut options.map_by, false, "node, slot or ppr:N:node", hosts::map_by)?,
+        Meaning::Manager => words.once(&mut options.manager, false, "a launcher", value::manager)?,
+        Meaning::Oversubscribe => options.oversubscribe = words.flag()?,
+        Meaning::HangReport => options.hang_report = Some(words.optional(value::seconds)?.unwrap_or(HANG_AFTER)),
         Meaning::Bind => options.bind = words.value("cores, none or auto", value::bind)?,
         Meaning::Stdin => options.input = words.value("a rank, all or none", value::input)?,
         Meaning::ErrorFormat => {
@@ -383,6 +415,14 @@ impl Values<'_> {
         match place.replace(value) {
             None => Ok(()),
             Some(_) => Err(ArgsError::Twice { option: self.option.into(), of_group }),
+        }
+    }
+
+    /// An option whose value, if it has one, stands behind `=`.
+    fn optional<T>(&mut self, parse: impl Fn(&OsStr) -> Result<T, String>) -> Result<Option<T>, ArgsError> {
+        match self.inline {
+            None => Ok(None),
+            Some(_) => self.value("a time in seconds", parse).map(Some),
         }
     }
 

@@ -118,7 +118,8 @@ fn variables_have_four_forms() {
 fn options_of_the_job_stand_in_any_part() {
     let run = parse_line(
         "-l --timestamp -output out --timeout 2.5 a : --bind none --stdin all -quiet -v --oversubscribe \
-         --error-format json --initial-errhandler mpi_errors_return --tool calls --profile --trace=t.json --tool x.so b",
+         --error-format json --initial-errhandler mpi_errors_return --tool calls --profile --trace=t.json --stats=s.html \
+         --tool x.so b",
     );
     let due = Options {
         variables: vec![],
@@ -127,10 +128,16 @@ fn options_of_the_job_stand_in_any_part() {
         tools: vec!["calls".into(), "x.so".into()],
         profile: true,
         trace: Some("t.json".into()),
+        stats: Some(Some("s.html".into())),
         tag_output: true,
         timestamp: true,
         output: Some("out".into()),
         timeout: Some(Some(Duration::from_millis(2500))),
+        hostfile: None,
+        map_by: None,
+        oversubscribe: true,
+        manager: None,
+        hang_report: None,
         bind: Bind::None,
         input: Input::All,
         quiet: true,
@@ -139,6 +146,13 @@ fn options_of_the_job_stand_in_any_part() {
         initial_errhandler: Some("mpi_errors_return"),
     };
     assert_eq!(run.options, due);
+}
+
+#[test]
+fn the_file_of_the_summary_stands_behind_an_equals_sign_only() {
+    let run = parse_line("--stats -n 2 a");
+    assert_eq!((run.options.stats, programs(&parse_line("--stats a b"))), (Some(None), vec![(None, "a b".into())]));
+    assert!(parse_words(&["--stats=", "a"]).is_err() && parse_words(&["--stats", "--stats=x", "a"]).is_err());
 }
 
 #[test]
@@ -188,9 +202,15 @@ fn each_mistake_is_named() {
         ("-n 99999999999999999999 x", "from 1 to"),
         ("-n 1 -np 1 x", "-np is given twice for one program"),
         ("--frobnicate x", "\"--frobnicate\""),
-        ("-ppn 4 x", "no option -ppn: all processes run on this host"),
-        ("--map-by=node x", "no option --map-by: all processes run on this host"),
-        ("-hostfile hosts x", "no option -hostfile: all processes run on this host"),
+        ("-N 4 x", "no option -N: write -ppn NUMBER"),
+        ("--map-by=socket x", "node, slot, core or ppr:N:node"),
+        ("-ppn 0 x", "-ppn is \"0\""),
+        ("-ppn 2 --map-by node x", "--map-by is given twice"),
+        ("-host a,,b x", "names of hosts"),
+        ("-hostfile nothing x", "cannot read the file \"nothing\" that -hostfile names"),
+        ("-hostfile two x", "\"two\", line 2: a host is a name"),
+        ("--manager rsh x", "srun, prterun or hydra"),
+        ("-hostlist hosts x", "no option -hostlist: write -host a,b:4"),
         ("--mca btl self x", "--cvar NAME=VALUE"),
         ("--tag-ouput x", "unknown option \"--tag-ouput\"; did you mean --tag-output? mpiexec --help lists"),
         ("--tag-output=yes x", "\"yes\""),
@@ -260,4 +280,12 @@ proptest! {
         let _ = parse([word.clone()], &read);
         let _ = parse(["-wdir".into(), word.clone(), "-env".into(), word.clone(), word], &read);
     }
+}
+
+#[test]
+fn the_time_of_a_hang_report_stands_behind_its_sign_only() {
+    let of = |line: &str| parse_line(line).options.hang_report;
+    assert_eq!(of("--hang-report 3"), Some(Duration::from_secs(60)));
+    assert_eq!(of("--hang-report=0.5 a"), Some(Duration::from_millis(500)));
+    assert_eq!(of("a"), None);
 }

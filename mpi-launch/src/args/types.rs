@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Soft;
+use super::{HostFile, MapBy, Soft};
 
 /// A command.
+// One value in the life of a process.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq)]
 pub enum Command {
     /// Print the help text.
@@ -51,7 +53,7 @@ pub struct Group {
     pub processes: Option<u32>,
     /// The acceptable numbers of processes, at most `processes`.
     pub soft: Option<Soft>,
-    /// The hosts to run on, separated by commas.
+    /// The hosts to run on, as given; the parser has accepted them (`hosts_of`).
     pub host: Option<OsString>,
     /// The architecture to run on.
     pub arch: Option<OsString>,
@@ -86,6 +88,8 @@ pub struct Options {
     pub profile: bool,
     /// The file for the times of all calls.
     pub trace: Option<PathBuf>,
+    /// Whether a summary is written at the end, and its file; none: the standard error output.
+    pub stats: Option<Option<PathBuf>>,
     /// Whether each line of output begins with the rank that wrote it.
     pub tag_output: bool,
     /// Whether each line of output begins with the time at which it came.
@@ -94,7 +98,17 @@ pub struct Options {
     pub output: Option<PathBuf>,
     /// The time limit, if the option was given; `Some(None)`: no limit.
     pub timeout: Option<Option<Duration>>,
-    /// The placement of the ranks.
+    /// The hosts of the programs without hosts of their own.
+    pub hostfile: Option<HostFile>,
+    /// How ranks are distributed over hosts; `None` if not given.
+    pub map_by: Option<MapBy>,
+    /// Whether hosts may have more ranks than slots.
+    pub oversubscribe: bool,
+    /// The launcher that reaches other hosts; `None` if not given.
+    pub manager: Option<Manager>,
+    /// After how long without progress a report is written.
+    pub hang_report: Option<Duration>,
+    /// The placement of the ranks on their host.
     pub bind: Bind,
     /// Which ranks get the standard input.
     pub input: Input,
@@ -108,7 +122,27 @@ pub struct Options {
     pub initial_errhandler: Option<&'static str>,
 }
 
-/// The placement of the ranks.
+/// A launcher that starts processes on other hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manager {
+    /// Which one it is.
+    pub kind: ManagerKind,
+    /// The program, if a path was given.
+    pub program: Option<PathBuf>,
+}
+
+/// The launchers that `mpiexec` can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManagerKind {
+    /// Slurm's `srun`.
+    Srun,
+    /// PRRTE's `prterun`.
+    Prterun,
+    /// MPICH's and Intel MPI's `mpiexec.hydra`.
+    Hydra,
+}
+
+/// The placement of the ranks on their host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
     /// Each on a core of its own if there are exactly as many ranks as cores, else chosen by the system.

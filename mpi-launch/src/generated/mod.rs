@@ -837,6 +837,17 @@ pub static CATALOG: Catalog = Catalog {
             states: None,
         },
         PvarRow {
+            name: "coll_operations",
+            description: "Number of collective operations of the communicator that have begun: blocking and non-blocking calls, and starts of persistent requests. Where all processes make the same calls it is the same in all of them.",
+            unit: "operations",
+            category: "coll.calls",
+            class: PvarClass::Counter,
+            value: ValueType::U64,
+            bind: Bind::Comm,
+            verbosity: Verbosity::UserBasic,
+            states: None,
+        },
+        PvarRow {
             name: "p2p_peer_messages_sent",
             description: "Number of messages to each rank whose send has started.",
             unit: "messages",
@@ -1003,7 +1014,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_buffered_records",
-            description: "Number of records that this process sent with data in its copy buffer, or in a cell, which passes to the receiver: one for each message of 2 KiB and more (with a cell, of 192 bytes), or one for each segment or fragment of a longer one. Counted when the record is in the ring.",
+            description: "Number of records that this process sent with data in its copy buffer, or in a cell, which passes to the receiver: one for each message of 2 KiB and more (with a cell, of more than 32 bytes), or one for each segment or fragment of a longer one. Counted when the record is in the ring.",
             unit: "records",
             category: "fabric.queues",
             class: PvarClass::Counter,
@@ -3951,7 +3962,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_distance",
-            description: "Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the median of the last measurements, 0 before the first. Below 50 the two processes run on cores that share a cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of 192 bytes); updated then and by the allocation of the handle.",
+            description: "Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the median of the last measurements, 0 before the first. Below 50 the two processes run on cores that share a cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of more than 32 bytes); updated then and by the allocation of the handle.",
             unit: "nanoseconds",
             category: "fabric.queues",
             class: PvarClass::Generic,

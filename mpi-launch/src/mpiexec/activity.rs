@@ -2,10 +2,12 @@
 //! limit.
 
 use std::collections::BTreeMap;
-use std::fs;
 
+use mpi_fabric::Job;
 use mpi_fabric::recorder::Call;
-use mpi_fabric::{Job, Life};
+use mpi_observe::JobView;
+use mpi_observe::process::{self, ProcessState};
+use mpi_observe::words::ranges;
 
 use mpi_core::json::Object;
 
@@ -16,13 +18,25 @@ struct Activity {
     what: String,
     call: Option<Call>,
     /// The state of the process, and the seconds of processor time.
-    process: Option<(&'static str, f64)>,
+    process: Option<State>,
 }
+
+/// State of a process, and the seconds of processor time.
+pub(super) type State = (&'static str, f64);
 
 /// The activity of each rank, in a few lines: ranks with the same activity share one.
 pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
+    text(local(job, processes))
+}
+
+/// The same for ranks on other hosts: whether each runs, and the state of its process, if that is known.
+pub(super) fn report_remote(job: &Job, living: &[bool], states: &[Option<State>]) -> String {
+    text(all(job, living, &|rank| states[rank]))
+}
+
+fn text(activities: Vec<Activity>) -> String {
     let mut groups: BTreeMap<_, Vec<Activity>> = BTreeMap::new();
-    for activity in all(job, processes) {
+    for activity in activities {
         let state = activity.process.map(|(state, _)| state);
         groups.entry((activity.what.clone(), state)).or_default().push(activity);
     }
@@ -50,6 +64,15 @@ pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
 
 /// The same as fields, one object a rank.
 pub(super) fn list(job: &Job, processes: &[Option<i32>]) -> Vec<Object> {
+    objects(job, local(job, processes))
+}
+
+/// The same for ranks on other hosts.
+pub(super) fn list_remote(job: &Job, living: &[bool], states: &[Option<State>]) -> Vec<Object> {
+    objects(job, all(job, living, &|rank| states[rank]))
+}
+
+fn objects(job: &Job, activities: Vec<Activity>) -> Vec<Object> {
     let object = |activity: Activity| {
         let object = facts(job, activity.rank, Object::new().number("rank", activity.rank));
         let object = object.text("doing", &activity.what);
@@ -58,7 +81,7 @@ pub(super) fn list(job: &Job, processes: &[Option<i32>]) -> Vec<Object> {
             None => object,
         }
     };
-    all(job, processes).into_iter().map(object).collect()
+    activities.into_iter().map(object).collect()
 }
 
 /// A rank's last call as fields, if it made one.
@@ -68,57 +91,30 @@ pub(super) fn facts(job: &Job, rank: u32, object: Object) -> Object {
     object.number("call_number", i64::try_from(call.sequence).unwrap_or(i64::MAX))
 }
 
-fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
-    let activity = |(rank, pid): (usize, &Option<i32>)| {
-        let rank = rank as u32;
+fn local(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
+    let living: Vec<bool> = processes.iter().map(Option::is_some).collect();
+    all(job, &living, &|rank| processes[rank].and_then(process))
+}
+
+fn all(job: &Job, living: &[bool], state: &dyn Fn(usize) -> Option<State>) -> Vec<Activity> {
+    let activity = |(place, lives): (usize, &bool)| {
+        let rank = place as u32;
         let call = job.recorder(rank).current();
-        let what = match (pid, call, job.life(rank)) {
-            (None, ..) => "has ended".into(),
-            (_, Some(call), _) if !call.ended => format!("inside {}", call.describe()),
-            (_, _, Life::Absent | Life::Attached) => "has not called MPI_Init".into(),
-            (_, _, Life::Finalised) => "has called MPI_Finalize".into(),
-            _ if job.recorder(rank).depth() == 0 => "runs; its calls are not recorded".into(),
-            (_, Some(call), _) => format!("outside MPI, after {}", call.describe()),
-            _ => "outside MPI".into(),
-        };
-        Activity { rank, what, call: call.filter(|_| pid.is_some()), process: pid.and_then(process) }
+        let what = JobView::of(job).activity(rank, *lives);
+        Activity { rank, what, call: call.filter(|_| *lives), process: if *lives { state(place) } else { None } }
     };
-    processes.iter().enumerate().map(activity).collect()
+    living.iter().enumerate().map(activity).collect()
 }
 
 /// State and processor time of a process; `None` where the system does not report it.
-fn process(pid: i32) -> Option<(&'static str, f64)> {
-    process_of(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+pub(super) fn process(pid: i32) -> Option<State> {
+    let facts = process::facts(u32::try_from(pid).ok()?)?;
+    Some((facts.state.name(), facts.cpu_seconds))
 }
 
-fn process_of(stat: &str) -> Option<(&'static str, f64)> {
-    // The second field is the program's name in parentheses, and may hold anything.
-    let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
-    let state = match fields.next()? {
-        "R" => "running",
-        "S" | "I" => "sleeping",
-        "D" => "waiting for the system",
-        "T" | "t" => "stopped",
-        "Z" | "X" => "ended",
-        _ => "in an unknown state",
-    };
-    let mut ticks = fields.skip(10).map(|field| field.parse::<u64>().unwrap_or(0));
-    let (user, system) = (ticks.next()?, ticks.next()?);
-    // The kernel counts for programs in hundredths of a second.
-    Some((state, (user + system) as f64 / 100.0))
-}
-
-/// "0, 2-4" for the ranks 0, 2, 3 and 4; they come in their order.
-pub(super) fn ranges(ranks: &[u32]) -> String {
-    let mut parts: Vec<(u32, u32)> = Vec::new();
-    for rank in ranks {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == *rank => *last = *rank,
-            _ => parts.push((*rank, *rank)),
-        }
-    }
-    let part = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    parts.iter().map(part).collect::<Vec<_>>().join(", ")
+/// The state that another host has reported by this text.
+pub(super) fn state_of(text: &str) -> &'static str {
+    ProcessState::named(text).name()
 }
 
 /// The common value, or the range from the smallest to the largest; empty without values.
@@ -135,7 +131,7 @@ fn spread<T: Ord + Copy>(before: &str, values: impl Iterator<Item = T>, text: im
 mod tests {
     use super::*;
     use mpi_core::functions;
-    use mpi_fabric::JobOptions;
+    use mpi_fabric::{JobOptions, Life};
 
     #[test]
     fn ranks_that_do_the_same_share_a_line() {
@@ -184,19 +180,5 @@ mod tests {
         job.recorder(1).set_depth(0);
         let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);
         assert!(text.contains("rank 1: runs; its calls are not recorded\n"), "{text}");
-    }
-
-    #[test]
-    fn the_systems_line_about_a_process_is_read_whatever_its_name() {
-        let stat = "17 (a) R (b) S 1 17 17 0 -1 4194304 100 0 0 0 150 25 0 0 20 0 1 0 5";
-        assert_eq!(process_of(stat), Some(("sleeping", 1.75)));
-        assert_eq!(process_of("nonsense"), None);
-        assert_eq!(process_of(") R"), None);
-    }
-
-    #[test]
-    fn neighbours_are_written_as_ranges() {
-        assert_eq!(ranges(&[0]), "0");
-        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
     }
 }

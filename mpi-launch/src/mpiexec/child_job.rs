@@ -316,11 +316,18 @@ fn inherited(options: &Options, name: &str) -> Options {
         tools: options.tools.clone(),
         profile: options.profile,
         trace: options.trace.as_deref().map(with_name),
+        // The file gets the name of the job when it is written.
+        stats: options.stats.clone(),
         tag_output: options.tag_output,
         timestamp: options.timestamp,
         output: options.output.as_ref().map(|directory| directory.join(format!("job{name}"))),
         // The first job's limit is for all.
         timeout: Some(None),
+        hostfile: None,
+        map_by: None,
+        oversubscribe: true,
+        manager: None,
+        hang_report: options.hang_report,
         bind: Bind::None,
         input: Input::None,
         quiet: options.quiet,

@@ -8,8 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use mpi_t::{CVARS_READ, SETTINGS, SETTINGS_READ, name_in_environment};
 
+use super::mpir;
 use crate::args::{Group, Options};
-use mpi_wireup::INITIAL_ERRHANDLER;
+use mpi_wireup::{DEBUGGER_GATE, INITIAL_ERRHANDLER};
 
 /// Variable for the colours of error reports: `auto`, `on` or `off`.
 const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
@@ -59,6 +60,9 @@ pub(super) fn of_program(
     let names = names_of_options(group, options);
     if !names.is_empty() {
         set(OsStr::new(CVARS_READ), OsStr::new(&names));
+    }
+    if mpir::is_debugged() {
+        variables.push((DEBUGGER_GATE.into(), "1".into()));
     }
     if terminal && allow_color(&variables) {
         variables.push((ERROR_COLOR.into(), "on".into()));

@@ -205,8 +205,8 @@ pub(super) fn is_running(pid: libc::pid_t) -> Option<bool> {
     process_descriptor(pid).map(|process| !has_ended(&process, 0))
 }
 
-/// A descriptor of a child that was not yet waited for.
-fn process_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
+/// A descriptor of a child that was not yet waited for, or of the parent.
+pub(super) fn process_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
     // SAFETY: no memory is passed; the descriptor is ours alone.
     unsafe {
         let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
@@ -215,9 +215,54 @@ fn process_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
 }
 
 /// Whether a process ends within a time.
-fn has_ended(process: &OwnedFd, milliseconds: i32) -> bool {
+pub(super) fn has_ended(process: &OwnedFd, milliseconds: i32) -> bool {
     let mut entry = [poll_entry(process.as_fd(), libc::POLLIN)];
     poll(&mut entry, Some(milliseconds)).is_ok() && entry[0].revents != 0
+}
+
+/// Replaces the environment of this process.
+pub(super) fn replace_environment(variables: &[(std::ffi::OsString, std::ffi::OsString)]) {
+    let old: Vec<_> = std::env::vars_os().map(|(name, _)| name).collect();
+    // SAFETY: this process has one thread. The names come from an environment, so they have no zero and no `=`.
+    unsafe {
+        old.iter().for_each(|name| std::env::remove_var(name));
+        for (name, value) in variables.iter().filter(|(name, value)| is_variable(name, value)) {
+            std::env::set_var(name, value);
+        }
+    }
+}
+
+/// Whether an environment can have such a variable.
+fn is_variable(name: &std::ffi::OsStr, value: &std::ffi::OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_encoded_bytes().contains(&0)
+}
+
+/// The process that started this one, or has adopted it.
+pub(super) fn parent() -> i32 {
+    // SAFETY: no arguments.
+    unsafe { libc::getppid() }
+}
+
+/// Whether this process runs as root.
+pub(super) fn is_root() -> bool {
+    // SAFETY: no arguments.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Starts a command in a process group of its own; the kernel sends it SIGTERM when this process ends.
+pub(super) fn start_bound(command: &mut std::process::Command) -> io::Result<std::process::Child> {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: no arguments.
+    let launcher = unsafe { libc::getpid() };
+    // SAFETY: between fork and exec only system calls are made, which neither allocate nor lock.
+    unsafe {
+        command.process_group(0).pre_exec(move || {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            if libc::getppid() == launcher { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
+        });
+    }
+    command.spawn()
 }
 
 /// Makes orphans of the job children of this process, so that it can end them.

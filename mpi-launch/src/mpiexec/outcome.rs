@@ -37,10 +37,28 @@ pub(super) enum Failure {
     ParentEnded,
     /// The process that spawned this job ended unexpectedly.
     ParentLost,
+    /// A host, by its number, does not take part any more.
+    HostLost { host: u32, how: HostLoss },
+    /// The launcher that reaches the other hosts has ended before the job.
+    ManagerLost { how: Ended },
+}
+
+/// Why a host does not take part any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HostLoss {
+    /// The connection to its proxy was closed.
+    Closed,
+    /// Nothing came from its proxy for so many seconds.
+    Silent { seconds: u64 },
+    /// Its proxy has got this signal, or, if 0, has lost the launcher that started it.
+    Leaving { signal: i32 },
 }
 
 /// Exit code of a job that ends with another one.
 const ENDED_WITH_PARENT: i32 = 1;
+
+/// Exit code when a host is lost.
+const HOST_LOST: i32 = 1;
 
 /// Exit code when the time limit is over, as that of `timeout`.
 const TIMED_OUT: i32 = 124;
@@ -63,6 +81,7 @@ impl Failure {
             Failure::TimedOut { .. } => TIMED_OUT,
             Failure::Spawned { code, .. } => code,
             Failure::ParentEnded | Failure::ParentLost => ENDED_WITH_PARENT,
+            Failure::HostLost { .. } | Failure::ManagerLost { .. } => HOST_LOST,
         }
     }
 
@@ -79,7 +98,6 @@ impl Failure {
 
     /// The report as text: one line.
     pub(super) fn sentence(&self, plan: &Plan<'_>, job: &Job, others_ended: bool) -> String {
-        let host = host::name();
         let Some(rank) = self.rank() else {
             return match *self {
                 Failure::TimedOut { milliseconds } => {
@@ -94,6 +112,15 @@ impl Failure {
                     )
                 }
                 Failure::ParentLost => "the process that spawned the job has ended without MPI_Finalize".into(),
+                Failure::HostLost { host, how } => host_lost(plan, host, how, others_ended),
+                Failure::ManagerLost { how } => {
+                    let how = match how {
+                        Ended::Exited(code) => format!("has ended with code {code}"),
+                        Ended::Killed(signal) => format!("was ended by {}", signal_name(signal)),
+                    };
+                    let hosts = plan.placement.as_ref().map_or_else(String::new, |all| all.hosts.join(", "));
+                    format!("the launcher that reaches the hosts {hosts} {how} before the job; all ranks were ended")
+                }
                 _ => "the job failed".into(),
             };
         };
@@ -138,6 +165,7 @@ impl Failure {
             _ => String::new(),
         };
         let program = plan.program_of(rank).to_string_lossy().escape_debug().to_string();
+        let host = plan.host_of(rank);
         format!("rank {rank} of {} ({program}) on host {host} {what}{call}{others}", plan.ranks)
     }
 
@@ -157,8 +185,15 @@ impl Failure {
             Failure::WaitFailed { .. } => "wait_failed",
             Failure::Spawned { .. } => "spawned",
             Failure::ParentEnded | Failure::ParentLost => "parent_lost",
+            Failure::HostLost { .. } => "host_lost",
+            Failure::ManagerLost { .. } => "manager_lost",
         };
-        let mut object = object.text("kind", kind).number("ranks", plan.ranks).text("host", &host::name());
+        let host = match *self {
+            Failure::HostLost { host, .. } => plan.placement.as_ref().map(|all| all.hosts[host as usize].clone()),
+            _ => self.rank().map(|rank| plan.host_of(rank)),
+        };
+        let host = host.unwrap_or_else(host::name);
+        let mut object = object.text("kind", kind).number("ranks", plan.ranks).text("host", &host);
         if let Some(rank) = self.rank() {
             let program = plan.program_of(rank).to_string_lossy();
             object = object.number("rank", rank).text("program", &program);
@@ -201,9 +236,29 @@ impl Failure {
             | Failure::TimedOut { .. }
             | Failure::WaitFailed { .. }
             | Failure::ParentEnded
-            | Failure::ParentLost => None,
+            | Failure::ParentLost
+            | Failure::HostLost { .. }
+            | Failure::ManagerLost { .. } => None,
         }
     }
+}
+
+/// A sentence on a host that is lost, and on its ranks.
+fn host_lost(plan: &Plan<'_>, host: u32, how: HostLoss, others_ended: bool) -> String {
+    let Some(placement) = &plan.placement else { return "a host is lost".into() };
+    let ranks = placement.ranks_of(host);
+    let word = if ranks.len() == 1 { "rank" } else { "ranks" };
+    let how = match how {
+        HostLoss::Closed => {
+            "the connection to it was closed: the host, or the process of mpiexec on it, has ended".to_owned()
+        }
+        HostLoss::Silent { seconds } => format!("nothing came from it for {seconds} s"),
+        HostLoss::Leaving { signal: 0 } => "the launcher's process on it has ended".to_owned(),
+        HostLoss::Leaving { signal } => format!("the process of mpiexec on it got {}", signal_name(signal)),
+    };
+    let name = &placement.hosts[host as usize];
+    let others = if others_ended { "; the other ranks were ended" } else { "" };
+    format!("host {name} with {word} {} is lost: {how}{others}", mpi_observe::words::ranges(&ranks))
 }
 
 /// What a rank that used MPI to its end did not call. A rank that has returned from MPI_Finalize uses MPI by a session.
@@ -283,6 +338,7 @@ mod tests {
             settings: String::new(),
             tools: Tools::default(),
             warnings: vec![],
+            placement: None,
         })
     }
 

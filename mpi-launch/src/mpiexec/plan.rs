@@ -11,6 +11,7 @@ use mpi_fabric::layout::MAX_RANKS;
 use mpi_t::name_in_environment;
 
 use super::memory_limit::Memory;
+use super::placement::{Placement, default_number};
 use super::refusal::Refusal;
 use super::tools::Tools;
 use super::{bind, local_host, program};
@@ -40,30 +41,36 @@ pub(super) struct Plan<'a> {
     pub(super) tools: Tools,
     /// Warnings about a job that starts nevertheless.
     pub(super) warnings: Vec<String>,
+    /// The hosts of the ranks, if they are several.
+    pub(super) placement: Option<Placement>,
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(run: &'a Run, settings: String) -> Result<Plan<'a>, Refusal> {
+    /// For this host. `part`: the numbers of ranks that it has of each program, if the job has other hosts too.
+    pub(super) fn new(run: &'a Run, settings: String, part: Option<&[u32]>) -> Result<Plan<'a>, Refusal> {
         let memory = Memory::of_this_process();
         let tools = Tools::new(&run.options, std::env::var_os(mpi_pmpi::records::TOOLS))?;
         let (mut programs, mut warnings) = (Vec::new(), Vec::new());
         let mut total = 0;
-        for group in &run.groups {
-            group.host.as_deref().map_or(Ok(()), local_host::check_host)?;
+        for (appnum, group) in run.groups.iter().enumerate() {
+            let own = part.map(|counts| counts.get(appnum).copied().unwrap_or(0));
+            if own == Some(0) {
+                programs.push(Program { group, file: PathBuf::new(), ranks: 0 });
+                continue;
+            }
+            group.host.as_deref().filter(|_| part.is_none()).map_or(Ok(()), local_host::check_host)?;
             group.arch.as_deref().map_or(Ok(()), local_host::check_arch)?;
             group.wdir.as_deref().map_or(Ok(()), check_directory)?;
             variables::of_job().try_for_each(|name| check_variables(group, name))?;
             let file = program::find(group)?;
             tools.check_program(group, &file)?;
             let room = memory.map_or(u32::MAX, |memory| memory.most_ranks().saturating_sub(total as u32));
-            let ranks = number(group, room)?;
+            let ranks = own.map_or_else(|| number(run, group, room), Ok)?;
             total += u64::from(ranks);
             if total > MAX_RANKS.into() {
                 return Err(Refusal::TooMany(total));
             }
-            let missing = group.passed.iter().filter(|name| std::env::var_os(name).is_none());
-            warnings
-                .extend(missing.map(|name| format!("-x {} passes nothing on: it is not set", name.to_string_lossy())));
+            warnings.extend(not_passed(group));
             programs.push(Program { group, file, ranks });
         }
         let ranks = total as u32;
@@ -71,10 +78,36 @@ impl<'a> Plan<'a> {
             warnings.extend(memory.check(ranks)?);
         }
         match run.options.input {
+            Input::Rank(rank) if rank >= ranks && part.is_none() => {
+                return Err(Refusal::Input { rank, last: ranks - 1 });
+            }
+            _ => {}
+        }
+        let cores = bind::cores(run.options.bind, ranks)?;
+        Ok(Plan { programs, ranks, cores, settings, tools, warnings, placement: None })
+    }
+
+    /// For all hosts; what each has to have, it checks itself.
+    pub(super) fn over_hosts(run: &'a Run, settings: String, placement: Placement) -> Result<Plan<'a>, Refusal> {
+        for group in &run.groups {
+            variables::of_job().try_for_each(|name| check_variables(group, name))?;
+        }
+        let ranks = placement.of_rank.len() as u32;
+        match run.options.input {
             Input::Rank(rank) if rank >= ranks => return Err(Refusal::Input { rank, last: ranks - 1 }),
             _ => {}
         }
-        Ok(Plan { programs, ranks, cores: bind::cores(run.options.bind, ranks)?, settings, tools, warnings })
+        let program =
+            |(group, ranks): (&'a Group, &u32)| Program { group, file: (&group.program).into(), ranks: *ranks };
+        let programs = run.groups.iter().zip(&placement.counts).map(program).collect();
+        let tools = Tools::default();
+        let warnings = run.groups.iter().flat_map(not_passed).collect();
+        Ok(Plan { programs, ranks, cores: None, settings, tools, warnings, placement: Some(placement) })
+    }
+
+    /// The name of a rank's host.
+    pub(super) fn host_of(&self, rank: u32) -> String {
+        self.placement.as_ref().map_or_else(host::name, |all| all.hosts[all.of_rank[rank as usize] as usize].clone())
     }
 
     /// Number of a rank's program, from 0. The rank is one of the job.
@@ -93,11 +126,18 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// Warnings about variables that a group passes on and that are not set.
+fn not_passed(group: &Group) -> impl Iterator<Item = String> {
+    let missing = group.passed.iter().filter(|name| std::env::var_os(name).is_none());
+    missing.map(|name| format!("-x {} passes nothing on: it is not set", name.to_string_lossy()))
+}
+
 /// The number of processes of a group, with room for at most so many.
-fn number(group: &Group, room: u32) -> Result<u32, Refusal> {
-    let Some(soft) = &group.soft else { return Ok(group.processes.unwrap_or(1)) };
+fn number(run: &Run, group: &Group, room: u32) -> Result<u32, Refusal> {
+    let processes = group.processes.or_else(|| default_number(run, group));
+    let Some(soft) = &group.soft else { return Ok(processes.unwrap_or(1)) };
     // Without a number: the number of cores.
-    let most = group.processes.unwrap_or_else(|| host::usable_cores().min(MAX_RANKS));
+    let most = processes.unwrap_or_else(|| host::usable_cores().min(MAX_RANKS));
     soft.largest(most.min(room)).ok_or(Refusal::Soft(most))
 }
 
@@ -132,21 +172,21 @@ mod tests {
     }
 
     fn refusal(line: &str) -> Refusal {
-        Plan::new(&run(line), String::new()).err().unwrap()
+        Plan::new(&run(line), String::new(), None).err().unwrap()
     }
 
     #[test]
     fn ranks_follow_the_order_of_the_programs() {
         let run = run("-n 2 true : false : -n 3 sh");
-        let plan = Plan::new(&run, String::new()).unwrap();
+        let plan = Plan::new(&run, String::new(), None).unwrap();
         assert_eq!(plan.ranks, 6);
         assert_eq!((0..6).map(|rank| plan.appnum(rank)).collect::<Vec<_>>(), [0, 0, 1, 2, 2, 2]);
     }
 
     #[test]
     fn soft_takes_the_largest_number_that_will_do() {
-        assert_eq!(Plan::new(&run("-n 7 -soft 2:10000:2 true"), String::new()).unwrap().ranks, 6);
-        assert_eq!(Plan::new(&run("-soft 0:1 true"), String::new()).unwrap().ranks, 1);
+        assert_eq!(Plan::new(&run("-n 7 -soft 2:10000:2 true"), String::new(), None).unwrap().ranks, 6);
+        assert_eq!(Plan::new(&run("-soft 0:1 true"), String::new(), None).unwrap().ranks, 1);
         assert!(matches!(refusal("-n 4 -soft 5:9 true"), Refusal::Soft(4)));
         assert!(matches!(refusal("-n 1000 true : -n 25 true"), Refusal::TooMany(1025) | Refusal::Memory { .. }));
     }
@@ -165,7 +205,7 @@ mod tests {
         let due = "FERRUM_FABRIC_RING_BYTES=64k is given for one program, but fabric_ring_bytes is for the whole job: \
                     write --cvar fabric_ring_bytes=64k, or -genv";
         assert_eq!((of_job.exit_code(), &*of_job.to_string()), (2, due));
-        assert!(Plan::new(&run("-env FERRUM_ERROR_FORMAT json true"), String::new()).is_ok());
+        assert!(Plan::new(&run("-env FERRUM_ERROR_FORMAT json true"), String::new(), None).is_ok());
         assert_eq!(refusal("true : /nonexistent").exit_code(), 127);
         assert!(
             refusal("-n 2 --stdin 2 true").to_string().contains("--stdin is rank 2, but the job has the ranks 0 to 1")

@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use mpi_core::functions;
@@ -20,7 +20,7 @@ use mpi_pmpi::records::{
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
-use super::{activity, profile_table, trace_json};
+use super::{profile_table, trace_json};
 use crate::args::Options;
 
 /// The files of a job; without the options none.
@@ -62,6 +62,61 @@ impl Recordings {
             recordings.trace = Some((path.clone(), trace));
         }
         Ok(recordings)
+    }
+
+    /// The files of the ranks of one host of several, whose contents are sent to the host with the output.
+    pub(super) fn of_host(profile: bool, trace: bool, ranks: u32) -> io::Result<Recordings> {
+        let mut recordings = Recordings::default();
+        for _ in 0..ranks {
+            if profile {
+                let file = in_memory(c"ferrum-profile")?;
+                file.set_len(PROFILE_BYTES)?;
+                recordings.profiles.push(file);
+            }
+            if trace {
+                let file = in_memory(c"ferrum-timeline")?;
+                make_longest(&file)?;
+                recordings.timelines.push(file);
+            }
+        }
+        Ok(recordings)
+    }
+
+    /// The used parts of a rank's files: whether it is the timeline, the place, and the bytes.
+    pub(super) fn parts(&self, rank: u32) -> Vec<(bool, u64, Vec<u8>)> {
+        let mut parts = Vec::new();
+        for (files, timeline) in [(&self.profiles, false), (&self.timelines, true)] {
+            let Some(file) = files.get(rank as usize) else { continue };
+            let Ok(mut reader) = file.try_clone() else { continue };
+            let Ok(Some(head)) = head_of(&mut reader) else { continue };
+            let length = file.metadata().map_or(0, |facts| facts.len());
+            let used = TIMELINE_START.saturating_add(head[head::USED].saturating_mul(ROW_WORDS as u64 * 8));
+            let end = if timeline { used.min(length) } else { length };
+            let mut at = 0;
+            while at < end {
+                let mut bytes = vec![0; (end - at).min(256 << 10) as usize];
+                if file.read_exact_at(&mut bytes, at).is_err() {
+                    break;
+                }
+                let next = at + bytes.len() as u64;
+                if bytes.iter().any(|byte| *byte != 0) {
+                    parts.push((timeline, at, bytes));
+                }
+                at = next;
+            }
+        }
+        parts
+    }
+
+    /// Stores such a part. Errors: of writing; a part of a file that the job does not have is none.
+    pub(super) fn store(&self, rank: u32, timeline: bool, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let files = if timeline { &self.timelines } else { &self.profiles };
+        let Some(file) = files.get(rank as usize) else { return Ok(()) };
+        match at.checked_add(bytes.len() as u64) {
+            Some(end) if end <= file.metadata()?.len() => file.write_all_at(bytes, at),
+            // Longer than the file here may be; such calls are lost.
+            _ => Ok(()),
+        }
     }
 
     /// What a rank is started with.
@@ -125,7 +180,7 @@ fn warnings(absent: &[(&str, Vec<u32>)]) -> Vec<String> {
             "{options}: rank{s} {} {are} not recorded: {they} called no function of MPI, or reached the library without \
              the tools (a script that starts a statically linked program, removes LD_PRELOAD from the environment or \
              closes descriptors)",
-            activity::ranges(ranks)
+            mpi_observe::words::ranges(ranks)
         )
     };
     match absent {

@@ -12,8 +12,8 @@ pub(super) enum Refusal {
     #[error("program {0:?} cannot be executed: {1}")]
     NotExecutable(OsString, String),
     #[error(
-        "-host {host:?} is not this machine ({name}); this mpiexec starts processes on its own machine only: write \
-         -host localhost, or leave -host out"
+        "-host {host:?} is not this machine ({name}); jobs that others spawn are started on this machine only: write \
+         localhost, or leave the host out"
     )]
     OtherHost { host: OsString, name: String },
     #[error("-arch {arch:?} is not this machine's architecture, which is {own}")]
@@ -55,6 +55,36 @@ pub(super) enum Refusal {
     System(#[from] io::Error),
     #[error("cannot start the job: {0}")]
     Job(String),
+    #[error(
+        "{ranks} ranks do not fit: the {} {slots} slots together; name more hosts, give larger numbers (-host a:8, -ppn 8), \
+         or write --oversubscribe", if *.hosts == 1 { "host has".to_owned() } else { format!("{} hosts have", .hosts) }
+    )]
+    Slots { ranks: u32, slots: u32, hosts: usize },
+    #[error("{0}")]
+    Allocation(String),
+    #[error(
+        "host {host} is not in this Slurm allocation, which has {hosts}; name others, or write --manager prterun or hydra"
+    )]
+    NotAllocated { host: String, hosts: String },
+    #[error(
+        "no launcher that reaches other hosts is found in PATH: install MPICH's Hydra (package mpich) or PRRTE (package \
+         prrte), or start mpiexec inside a Slurm allocation"
+    )]
+    NoManagers,
+    #[error("{0}, which is to reach the other hosts, is not found in PATH; install it, or write --manager PATH")]
+    NoManager(&'static str),
+    #[error("cannot start {0:?}, which is to reach the other hosts: {1}")]
+    Manager(PathBuf, io::Error),
+    /// A sentence about hosts that could not be reached.
+    #[error("{0}")]
+    Unreached(String),
+    #[error("{} came before the job was started on all hosts", super::outcome::signal_name(*.0))]
+    Interrupted(i32),
+    /// What a host refuses, with its exit code.
+    #[error("host {host}: {sentence}")]
+    OnHost { host: String, code: i32, sentence: String },
+    #[error("directory {0:?}, where mpiexec was started, cannot be entered: {1}")]
+    Current(PathBuf, io::Error),
     #[error("a value for the processes to be spawned cannot be stored: {0}")]
     Value(&'static str),
 }
@@ -77,13 +107,23 @@ impl Refusal {
             | Refusal::Soft(_)
             | Refusal::TooMany(_)
             | Refusal::Input { .. }
-            | Refusal::Cores { .. } => 2,
+            | Refusal::Cores { .. }
+            | Refusal::Slots { .. }
+            | Refusal::Allocation(_)
+            | Refusal::NotAllocated { .. } => 2,
+            Refusal::OnHost { code, .. } => *code,
+            Refusal::Interrupted(signal) => 128 + signal,
             Refusal::Memory { .. }
             | Refusal::Output(..)
             | Refusal::Trace(..)
             | Refusal::NoStack(..)
             | Refusal::System(_)
             | Refusal::Job(_)
+            | Refusal::NoManagers
+            | Refusal::NoManager(_)
+            | Refusal::Manager(..)
+            | Refusal::Unreached(_)
+            | Refusal::Current(..)
             | Refusal::Value(_) => 1,
         }
     }

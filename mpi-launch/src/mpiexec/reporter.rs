@@ -5,6 +5,7 @@ use std::io::Write;
 use super::cvar_values::CvarValues;
 use crate::args::Options;
 use mpi_core::json::Object;
+use mpi_observe::hang::HangReport;
 
 /// Which reports are written, and in which form.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +61,16 @@ impl Reporter {
             write(&self.whole(object));
         } else if !self.quiet {
             write(&format!("{}{text}", self.beginning()));
+        }
+    }
+
+    /// An analysis of a job that continues, behind these words.
+    pub(super) fn note(&self, kind: &str, words: &str, report: &HangReport) {
+        if !self.quiet && self.json {
+            let object = report.fields(Object::new().text("source", "mpiexec").text("kind", kind));
+            write(&self.whole(object.text("message", &format!("{words}{}", report.cause))));
+        } else if !self.quiet {
+            write(&format!("{}{words}{}", self.beginning(), report.lines().join("\n")));
         }
     }
 

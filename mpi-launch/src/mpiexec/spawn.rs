@@ -9,7 +9,7 @@
 #![allow(unsafe_code)] // clone and what a child does before exec
 
 use std::ffi::{CString, OsStr, OsString};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
@@ -69,19 +69,19 @@ struct Plan<'a> {
 const STACK_WORDS: usize = (64 << 10) / size_of::<u128>();
 
 impl Template {
-    /// Prepares a program. Its environment is that of this process, changed by the options.
+    /// Prepares a program. Its environment is that of this process, changed by the options. `terminal`: its reports end on
+    /// a terminal.
     pub(super) fn new(
         program: &Program<'_>,
         options: &Options,
         settings: &str,
         tools: &Tools,
         inherited: Inherited,
+        terminal: bool,
     ) -> io::Result<Template> {
         let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
         let group = program.group;
         let arguments = std::iter::once(&*group.program).chain(group.arguments.iter().map(OsString::as_os_str));
-        // Files of the ranks get no colours.
-        let terminal = options.output.is_none() && io::stderr().is_terminal();
         let mut environment =
             environment::of_program(std::env::vars_os(), group, program.ranks, options, settings, terminal);
         tools.apply(&mut environment);

@@ -1,7 +1,7 @@
 //! Starting all ranks: their streams, places, cores and processes.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
@@ -42,9 +42,12 @@ impl Starter<'_> {
         if let Some(directory) = &self.options.output {
             fs::create_dir_all(directory).map_err(|error| Refusal::Output(directory.clone(), error))?;
         }
+        // Files of the ranks get no colours.
+        let terminal = self.options.output.is_none() && io::stderr().is_terminal();
         let mut rank = 0;
         for (appnum, program) in self.plan.programs.iter().enumerate() {
-            let mut template = Template::new(program, self.options, &self.plan.settings, &self.plan.tools, inherited)?;
+            let (settings, tools) = (&self.plan.settings, &self.plan.tools);
+            let mut template = Template::new(program, self.options, settings, tools, inherited, terminal)?;
             for _ in 0..program.ranks {
                 let pid = self.start(&mut template, rank, appnum as u32)?;
                 started(pid);
@@ -115,7 +118,7 @@ impl Starter<'_> {
 }
 
 /// The file of a rank's stream, empty.
-fn create(directory: &Path, rank: u32, stream: Stream) -> Result<File, Refusal> {
+pub(super) fn create(directory: &Path, rank: u32, stream: Stream) -> Result<File, Refusal> {
     let ending = if stream == Stream::Output { "out" } else { "err" };
     let path = directory.join(format!("rank.{rank}.{ending}"));
     File::create(&path).map_err(|error: io::Error| Refusal::Output(path, error))

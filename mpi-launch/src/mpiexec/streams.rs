@@ -61,6 +61,54 @@ impl Streams {
         self.sources.push(Source::new(read, self.sinks.len() - 1, label));
     }
 
+    /// Adds a stream of a rank on another host; returns its number.
+    pub(super) fn add_remote(&mut self, label: Label, file: Option<File>) -> usize {
+        let sink = match file {
+            Some(file) => {
+                self.sinks.push(Sink::new(file.into(), libc::S_IFREG));
+                self.sinks.len() - 1
+            }
+            None => self.targets[if label.stream == Stream::Output { 0 } else { 1 }],
+        };
+        self.sources.push(Source::remote(sink, label));
+        self.sources.len() - 1
+    }
+
+    /// Takes what the rank of a stream on another host has written.
+    pub(super) fn take(&mut self, i: usize, bytes: &[u8]) {
+        self.with_long_lines(i, |source, sink| {
+            // What comes after a broken sink has dropped the stream has no reader.
+            if source.is_open() {
+                source.pass(i, bytes, sink);
+            }
+        });
+    }
+
+    /// Takes the end of such a stream.
+    pub(super) fn end(&mut self, i: usize) {
+        self.with_long_lines(i, |source, sink| source.end(i, sink));
+    }
+
+    fn with_long_lines(&mut self, i: usize, act: impl FnOnce(&mut Source, &mut Sink)) {
+        let source = &mut self.sources[i];
+        let sink = &mut self.sinks[source.sink];
+        let long = sink.is_in_long_line();
+        act(source, sink);
+        if long && !sink.is_in_long_line() {
+            self.release(self.sources[i].sink);
+        }
+    }
+
+    /// Whether more may come into such a stream now.
+    pub(super) fn may_take(&self, i: usize) -> bool {
+        self.sources[i].may_read(i, &self.sinks[self.sources[i].sink])
+    }
+
+    /// Whether such a stream may still write.
+    pub(super) fn is_open(&self, i: usize) -> bool {
+        self.sources[i].is_open()
+    }
+
     /// Adds the descriptors to wait for to `entries`.
     pub(super) fn interests(&self, entries: &mut Vec<libc::pollfd>) {
         for sink in self.sinks.iter().filter(|sink| sink.waiting() > 0) {
@@ -88,7 +136,8 @@ impl Streams {
         self.flush();
     }
 
-    fn flush(&mut self) {
+    /// Writes what can be written now.
+    pub(super) fn flush(&mut self) {
         self.sinks.iter_mut().for_each(Sink::flush);
         // Close the sources of a broken sink: the ranks then see a broken pipe of their own, as without a launcher.
         for source in &mut self.sources {
@@ -151,13 +200,7 @@ impl Streams {
     pub(super) fn close(&mut self) {
         for i in 0..self.sources.len() {
             while self.read(i) {}
-            let source = &mut self.sources[i];
-            let sink = &mut self.sinks[source.sink];
-            let long = sink.is_in_long_line();
-            source.end(i, sink);
-            if long && !sink.is_in_long_line() {
-                self.release(self.sources[i].sink);
-            }
+            self.end(i);
         }
         self.flush();
     }

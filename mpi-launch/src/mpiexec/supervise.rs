@@ -1,6 +1,7 @@
 //! The loop: signals, children, streams, deadlines.
 
 mod apart;
+mod hangs;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,6 +16,7 @@ use super::activity;
 use super::child_job::{self, FromParent, Parent};
 use super::ending::{Ending, Order};
 use super::guard::{self, Guard};
+use super::hang::{self, HangWatch};
 use super::input::Inputs;
 use super::memory_limit;
 use super::os::{self, Ended, Inherited, Reaped};
@@ -50,6 +52,7 @@ struct Rank {
 /// The activity of the ranks when the time limit was over.
 struct TimeReport {
     text: String,
+    cause: String,
     list: Vec<Object>,
 }
 
@@ -77,6 +80,9 @@ struct Supervisor<'a> {
     /// Processes that the kernel ended for lack of memory before the job began.
     ended_for_memory: u64,
     time_report: Option<TimeReport>,
+    hang_watch: HangWatch,
+    /// What the others were doing to the first rank that failed.
+    waiting: Vec<String>,
     /// Whether the end of this job is that of all that it has spawned, whether or not they are connected with it.
     all_end: bool,
 }
@@ -119,11 +125,17 @@ pub(super) fn run(
         forwarded: None,
         ended_for_memory: memory_limit::ended_for_memory(),
         time_report: None,
+        hang_watch: HangWatch::new(options.hang_report, Instant::now()),
+        waiting: Vec::new(),
         all_end: false,
     };
     let started = supervisor.start_all(plan);
     if let (Ok(()), Some(parent)) = (&started, &mut supervisor.parent) {
         parent.report_started(plan);
+    }
+    if started.is_ok() {
+        let pids: Vec<i32> = supervisor.ranks.iter().map(|rank| rank.pid).collect();
+        super::mpir::publish(plan, &pids);
     }
     if started.is_err() {
         // An incomplete job must leave no process, and no failure of one of its ranks is reported.
@@ -174,6 +186,7 @@ impl Supervisor<'_> {
             while let Some(order) = self.ending.due(self.living, Instant::now()).filter(|_| children) {
                 self.execute(order);
             }
+            self.report_hang();
             self.spawned.kill_late(Instant::now());
             self.streams.keep_pauses();
             entries.clear();
@@ -259,6 +272,9 @@ impl Supervisor<'_> {
             if self.job.is_to_end(rank) {
                 return self.job.report_lost(rank);
             }
+        }
+        if self.ending.failure().is_none() && how != Ended::Exited(0) {
+            self.waiting = hang::about(self.job, &self.processes(), rank);
         }
         let failure = match (self.job.abort(), how) {
             (Some((rank, code, cause)), _) if rank < self.job.ranks() => Failure::Aborted { rank, code, cause },
@@ -366,15 +382,16 @@ impl Supervisor<'_> {
     fn execute(&mut self, order: Order) {
         match order {
             Order::TimeOver => {
-                let processes = self.processes();
                 self.spawned.report_all();
-                let (text, list) = (activity::report(self.job, &processes), activity::list(self.job, &processes));
+                self.time_report = Some(self.time_report(&self.processes()));
                 self.all_end = true;
-                self.time_report = Some(TimeReport { text, list });
                 let milliseconds = self.options.timeout.flatten().map_or(0, |limit| limit.as_millis() as u64);
                 self.ending.fail(Failure::TimedOut { milliseconds }, self.living, Instant::now());
             }
             Order::Terminate => {
+                if let Some(Failure::Left { rank }) = self.ending.failure() {
+                    self.waiting = hang::about(self.job, &self.processes(), rank);
+                }
                 match self.all_end || matches!(self.ending.failure(), Some(Failure::Signalled { .. })) {
                     true => self.spawned.end_all(Instant::now()),
                     false => self.spawned.end_connected(Instant::now()),
@@ -390,7 +407,8 @@ impl Supervisor<'_> {
 
     /// Milliseconds until the next deadline.
     fn time_left(&self) -> Option<i32> {
-        let next = [self.ending.next(self.living), self.streams.pause_at(), self.spawned.next()];
+        let next =
+            [self.ending.next(self.living), self.streams.pause_at(), self.spawned.next(), self.hang_watch.next()];
         let next = next.into_iter().flatten().min()?;
         // Rounded up, so as not to wake before it.
         let left = next.saturating_duration_since(Instant::now()).as_millis() + 1;
@@ -461,13 +479,21 @@ impl Supervisor<'_> {
             return code;
         }
         let mut sentence = failure.sentence(plan, self.job, self.ending.others_ended);
-        let (text, list) = self.time_report.map_or_else(Default::default, |report| (report.text, report.list));
+        let (text, list, cause) =
+            self.time_report.map_or_else(Default::default, |report| (report.text, report.list, report.cause));
         if !text.is_empty() && !self.reporter.is_json() {
             sentence += &format!("; {text}");
         }
+        if !self.reporter.is_json() {
+            self.waiting.iter().for_each(|line| sentence += &format!("\n  {line}"));
+        }
         self.reporter.fail(code, &sentence, |object| {
             let object = failure.facts(plan, self.job, object);
-            if list.is_empty() { object } else { object.objects("doing", list) }
+            let object = match self.waiting.is_empty() {
+                true => object,
+                false => object.objects("waiting", hang::objects(&self.waiting)),
+            };
+            if list.is_empty() { object } else { object.text("cause", &cause).objects("doing", list) }
         })
     }
 }

@@ -35,6 +35,9 @@ pub enum Act {
     Abort(i32),
     /// Start processes, or answer why that cannot be done.
     Spawn(Collected),
+    /// All ranks of this host are in the barrier: exchange what they have put with the other hosts, then call
+    /// [`PmiState::end_fence`].
+    Fence(Vec<(String, String)>),
     /// Nothing.
     Nothing,
 }
@@ -45,11 +48,52 @@ pub struct PmiState {
     name: String,
     space: KeyValueSpace,
     waiting: u32,
+    /// If the job has other hosts too.
+    others: Option<Others>,
     /// Whether the launcher has the report that the barrier cannot end.
     reported: bool,
 }
 
+/// The part of a job that is on other hosts.
+struct Others {
+    /// Number of ranks of the whole job.
+    size: u32,
+    /// What the ranks of this host have put since the last barrier.
+    new: Vec<(String, String)>,
+    /// Whether the other hosts are waited for.
+    fencing: bool,
+}
+
 impl PmiState {
+    /// For the ranks of one host of several: how many are here, and in the whole job; `mapping` has the ranks of each host.
+    pub fn over_hosts(here: u32, size: u32, job_id: u64, mapping: &str) -> PmiState {
+        let mut state = PmiState::new(here, job_id);
+        // A mapping of very many blocks is left out: it is no more than a hint.
+        let _ =
+            state.space.put("PMI_process_mapping", "").and_then(|()| state.space.put("PMI_process_mapping", mapping));
+        state.others = Some(Others { size, new: Vec::new(), fencing: false });
+        state
+    }
+
+    /// Ends the barrier of all hosts, with the values that ranks of all of them have put; the line for the ranks here.
+    /// `None`: no barrier was to be ended.
+    pub fn end_fence(&mut self, values: &[(String, String)]) -> Option<String> {
+        if !std::mem::take(&mut self.others.as_mut()?.fencing) {
+            return None;
+        }
+        // The host of the rank that has put it has accepted each.
+        for (key, value) in values {
+            let _ = self.space.put(key, value);
+        }
+        Some(self.end_barrier())
+    }
+
+    fn end_barrier(&mut self) -> String {
+        self.waiting = 0;
+        self.rank_states.iter_mut().for_each(|seat| seat.waits = false);
+        compose("barrier_out", &[("rc", "0")])
+    }
+
     /// For a job of so many ranks; `job_id` makes the name of its key-value space.
     pub fn new(ranks: u32, job_id: u64) -> PmiState {
         let mut space = KeyValueSpace::default();
@@ -61,6 +105,7 @@ impl PmiState {
             name: format!("ferrum_{job_id:016x}"),
             space,
             waiting: 0,
+            others: None,
             reported: false,
         }
     }
@@ -75,9 +120,9 @@ impl PmiState {
         self.rank_states[rank as usize].inside
     }
 
-    /// Number of ranks.
+    /// Number of ranks of the whole job.
     pub fn size(&self) -> usize {
-        self.rank_states.len()
+        self.others.as_ref().map_or(self.rank_states.len(), |others| others.size as usize)
     }
 
     /// Records that a rank's process has ended.
@@ -146,7 +191,7 @@ impl PmiState {
     }
 
     fn message(&mut self, rank: u32, message: &Message<'_>) -> Act {
-        let size = self.rank_states.len().to_string();
+        let size = self.size().to_string();
         match message.command {
             "init" => self.init(rank, message),
             "get_maxes" => {
@@ -188,7 +233,12 @@ impl PmiState {
             return refusal("put_result", "no_key_or_no_value");
         };
         match self.is_own_space(message).and_then(|()| self.space.put(key, value)) {
-            Ok(()) => answer("put_result", &[]),
+            Ok(()) => {
+                if let Some(others) = &mut self.others {
+                    others.new.push((key.to_owned(), value.to_owned()));
+                }
+                answer("put_result", &[])
+            }
             Err(why) => refusal("put_result", why),
         }
     }
@@ -224,9 +274,11 @@ impl PmiState {
         if self.waiting < self.rank_states.len() as u32 {
             return Act::Nothing;
         }
-        self.waiting = 0;
-        self.rank_states.iter_mut().for_each(|seat| seat.waits = false);
-        Act::AnswerAll(compose("barrier_out", &[("rc", "0")]))
+        if let Some(others) = &mut self.others {
+            others.fencing = true;
+            return Act::Fence(std::mem::take(&mut others.new));
+        }
+        Act::AnswerAll(self.end_barrier())
     }
 }
 
@@ -321,6 +373,28 @@ mod tests {
     }
 
     #[test]
+    fn a_barrier_over_hosts_ends_with_the_values_of_all() {
+        let mut state = PmiState::over_hosts(2, 5, 1, "(vector,(0,1,2),(1,1,3))");
+        assert!(request(&mut state, 0, "cmd=get key=PMI_process_mapping").contains("(1,1,3)"));
+        assert!(request(&mut state, 0, "cmd=get_universe_size").contains("size=5"));
+        assert_eq!(state.end_fence(&[]), None);
+        request(&mut state, 0, "cmd=put key=a value=1");
+        assert_eq!(state.line(0, b"cmd=barrier_in"), Act::Nothing);
+        assert_eq!(state.line(1, b"cmd=barrier_in"), Act::Fence(vec![("a".into(), "1".into())]));
+        assert_eq!(state.missed(), None);
+        let all = [("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())];
+        assert_eq!(state.end_fence(&all).as_deref(), Some("cmd=barrier_out rc=0\n"));
+        assert_eq!(
+            (request(&mut state, 1, "cmd=get key=b"), state.end_fence(&[])),
+            ("cmd=get_result rc=0 value=2".into(), None)
+        );
+        assert_eq!(
+            (state.line(1, b"cmd=barrier_in"), state.line(0, b"cmd=barrier_in")),
+            (Act::Nothing, Act::Fence(vec![]))
+        );
+    }
+
+    #[test]
     fn an_abort_has_a_code() {
         let mut state = PmiState::new(1, 1);
         assert_eq!(state.line(0, b"cmd=abort exitcode=42 message=x"), Act::Abort(42));
@@ -394,7 +468,7 @@ mod tests {
                         (&own).write_all(line.as_bytes()).expect("the other end is there")
                     }
                     Act::Abort(code) => return code,
-                    Act::Nothing | Act::Spawn(_) => {}
+                    Act::Nothing | Act::Spawn(_) | Act::Fence(_) => {}
                 }
             }
             -1

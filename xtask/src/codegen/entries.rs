@@ -107,9 +107,13 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
     let id = format!("functions::MPI_{}", name.to_uppercase());
     let body = checks(spec, function)?;
     if function.quick {
+        let (done, code) = match function.waits {
+            true => ("let Some(code) = ", "code"),
+            false => ("", "mpi_core::abi::MPI_SUCCESS"),
+        };
         let _ = writeln!(
             text,
-            "    if imp::{implementation}_quickly({0}) {{\n        return mpi_core::abi::MPI_SUCCESS;\n    }}\n    \
+            "    if {done}imp::{implementation}_quickly({0}) {{\n        return {code};\n    }}\n    \
              return longer_way({0});\n\n    \
              // Out of line, with the arguments where they are, so that the short way keeps none for it.\n    \
              #[cold]\n    #[inline(never)]\n    \

@@ -11,6 +11,8 @@ pub fn version_script(spec: &Spec) -> String {
     for function in spec.implemented() {
         let _ = writeln!(text, "    MPI_{name}; PMPI_{name};", name = function.name);
     }
+    // Debuggers look them up.
+    text.push_str("    MPIR_debug_gate; MPIR_dll_name; ferrum_queue_map;\n");
     // ferrum_tool.h: shared objects add variables of their own.
     text.push_str("    ferrum_tool_add; ferrum_tool_error;\n");
     // libmpifort states the language of callbacks and attributes.

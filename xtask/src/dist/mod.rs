@@ -62,10 +62,19 @@ pub fn run(prefix: Option<PathBuf>) -> Result<()> {
 pub fn build(prefix: &Path) -> Result<PathBuf> {
     ui::step("building the library and the launcher (profile dist)");
     let cargo_folder = paths::target().join("dist-build");
-    cargo(&cargo_folder, &["build", "--package", "mpi-launch", "--bin", "mpiexec"], &[])?;
+    let programs = ["mpi-launch", "mpi-top", "mpi-info"].iter().flat_map(|package| ["--package", package]);
+    let build: Vec<&str> = ["build", "--bins"].into_iter().chain(programs).collect();
+    cargo(&cargo_folder, &build, &[])?;
     let prefix = development(prefix, &cargo_folder, "mpi-names")?;
     replace(&prefix.join("bin/mpiexec"), &fs::read(cargo_folder.join("dist/mpiexec"))?, 0o755)?;
+    for program in ["mpitop", "mpi-info"] {
+        stripped(&cargo_folder.join("dist").join(program), &prefix.join("bin").join(program))?;
+    }
     stack::build(&prefix, &cargo_folder)?;
+    ui::step("building the library of message queues for debuggers");
+    cargo(&cargo_folder, &["rustc", "--package", "mpi-mqs", "--lib", "--crate-type", "cdylib"], &[])?;
+    let queues = fs::read(cargo_folder.join("dist/libmpi_mqs.so"))?;
+    replace(&prefix.join("lib/libferrum_mqs.so"), &queues, 0o755)?;
     link(&prefix.join("bin/mpirun"), "mpiexec")?;
     link(&prefix.join("bin/mpic++"), "mpicxx")?;
     fortran::add(&prefix)?;
@@ -179,6 +188,13 @@ fn wrappers(prefix: &Path) -> Result<()> {
     wrapper::write_c(prefix)?;
     let text = include_str!("mpi.pc").replace("@VERSION@", env!("CARGO_PKG_VERSION"));
     replace(&prefix.join("lib/pkgconfig/mpi.pc"), text.as_bytes(), 0o644)
+}
+
+/// Installs a program without its symbols.
+fn stripped(from: &Path, to: &Path) -> Result<()> {
+    let fresh = from.with_extension("stripped");
+    process::must(Command::new("strip").arg("-o").arg(&fresh).arg(from), LIMIT)?;
+    replace(to, &fs::read(&fresh)?, 0o755)
 }
 
 /// Writes a file beside its place and renames it there.

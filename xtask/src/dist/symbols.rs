@@ -13,7 +13,11 @@ use std::time::Duration;
 use crate::{Failure, Result, process};
 
 /// Exported besides the functions of the standard; each needs a reason here.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 14] = [
+    // Debuggers look them up.
+    "MPIR_debug_gate",
+    "MPIR_dll_name",
+    "ferrum_queue_map",
     // ferrum_tool.h: shared objects add variables of their own.
     "ferrum_tool_add",
     "ferrum_tool_error",

@@ -14,12 +14,16 @@ mod conformance;
 mod counting;
 mod cxx;
 mod datatypes;
+mod debuggers;
 mod fortran;
+mod hangs;
 mod headers;
+mod hosts;
 mod launch;
 mod manifest;
 mod miri;
 mod mpi4py;
+mod observe;
 mod pmi;
 mod report;
 mod reports;
@@ -75,7 +79,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 28] = [
+const SUITES: [(&str, &str, Suite); 32] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -109,8 +113,12 @@ const SUITES: [(&str, &str, Suite); 28] = [
     ("stack", "several tools at once, typed tools, mpiexec --trace and --profile", stack::suite),
     ("applications", "whole programs print the same with our library and with MPICH", applications::suite),
     ("clients", "clients of MPI_T from MPICH and Open MPI, and tests of topologies, unchanged", clients::suite),
+    ("hangs", "jobs that wait for ever: the report names the mistake in its first line", hangs::suite),
+    ("debuggers", "the processes of a job and message queues, as debuggers find them", debuggers::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
+    ("observe", "mpitop, mpi-info and mpiexec --stats: jobs seen from outside", observe::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
+    ("hosts", "mpiexec over several hosts, made of namespaces, by Hydra, PRRTE and Slurm", hosts::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
     ("bench", "the side-by-side programs run on our library", bench),
     ("mpi4py", "mpi4py from its source package with our mpicc", mpi4py::suite),

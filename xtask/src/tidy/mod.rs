@@ -33,9 +33,12 @@ const LAYERS: [&[&str]; 10] = [
 ];
 
 /// Crates beside the layers, with all that they may depend on.
-const BESIDE: [(&str, &[&str]); 5] = [
+const BESIDE: [(&str, &[&str]); 8] = [
     ("mpi-wireup", &["mpi-core", "mpi-t", "mpi-fabric", "mpi-pmpi"]),
-    ("mpi-launch", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-wireup", "mpi-pmpi"]),
+    ("mpi-launch", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-wireup", "mpi-pmpi", "mpi-observe"]),
+    ("mpi-observe", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric"]),
+    ("mpi-top", &["mpi-core", "mpi-fabric", "mpi-launch", "mpi-observe"]),
+    ("mpi-info", &["mpi-core", "mpi-fabric", "mpi-launch", "mpi-observe", "mpi-t"]),
     ("mpi-pmpi", &["mpi-core"]),
     ("mpi-stack", &["mpi-core", "mpi-pmpi"]),
     ("mpi-macros", &[]),

@@ -24,8 +24,10 @@ pub(super) enum Taken {
 
 /// One rank's standard output or error. `own` in the following is its index among the sources.
 pub(super) struct Source {
-    /// `None` once it has ended.
+    /// `None` once it has ended, and of a rank on another host.
     fd: Option<OwnedFd>,
+    /// Whether it is that of a rank on another host, and has not ended.
+    remote: bool,
     pub(super) sink: usize,
     label: Label,
     /// Bytes that are read and not forwarded: the beginning of a line, and more if the sink is in another's long line.
@@ -37,7 +39,17 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn new(fd: OwnedFd, sink: usize, label: Label) -> Source {
         os::set_nonblocking(fd.as_fd());
-        Source { fd: Some(fd), sink, label, line: Vec::new(), since: Instant::now() }
+        Source { fd: Some(fd), remote: false, sink, label, line: Vec::new(), since: Instant::now() }
+    }
+
+    /// The stream of a rank on another host; what it writes is given to [`Self::pass`].
+    pub(super) fn remote(sink: usize, label: Label) -> Source {
+        Source { fd: None, remote: true, sink, label, line: Vec::new(), since: Instant::now() }
+    }
+
+    /// Whether more may come.
+    pub(super) fn is_open(&self) -> bool {
+        self.fd.is_some() || self.remote
     }
 
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
@@ -52,12 +64,13 @@ impl Source {
 
     /// Whether it has ended and all of it is forwarded.
     pub(super) fn is_done(&self) -> bool {
-        self.fd.is_none() && self.line.is_empty()
+        !self.is_open() && self.line.is_empty()
     }
 
     /// Stops reading, and discards the bytes that were not forwarded.
     pub(super) fn drop_all(&mut self) {
         self.fd = None;
+        self.remote = false;
         self.line = Vec::new();
     }
 
@@ -79,6 +92,7 @@ impl Source {
     /// Records the end of the stream.
     pub(super) fn end(&mut self, own: usize, sink: &mut Sink) {
         self.fd = None;
+        self.remote = false;
         if matches!(sink.tail, Tail::Shown(tail) | Tail::Long(tail) if tail == own) {
             sink.tail = Tail::Ended;
         }
@@ -118,10 +132,10 @@ impl Source {
             self.put_lines(&begin, &[], &label, sink);
         }
         self.line.extend_from_slice(&bytes[whole..]);
-        let tail = match self.fd {
-            None => Tail::Ended,
-            Some(_) if self.line.len() > LONGEST_LINE => Tail::Long(own),
-            Some(_) => return,
+        let tail = match self.is_open() {
+            false => Tail::Ended,
+            true if self.line.len() > LONGEST_LINE => Tail::Long(own),
+            true => return,
         };
         self.put_begin(tail, &label, sink);
     }

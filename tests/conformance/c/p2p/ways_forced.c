@@ -76,8 +76,8 @@ static void limits(long long eager, long long ahead, long long pipelined)
     set("p2p_pipelined_limit", pipelined);
 }
 
-/* Whole messages: as one record in the ring, or in segments through the copy buffer; by ordinary stores, those of 192
- * bytes and more may go through a cell of the pair instead, which counts as the buffer does. */
+/* Whole messages: as one record in the ring, or in segments through the copy buffer; by ordinary stores, those of more
+ * than 32 bytes may go through a cell of the pair instead, which counts as the buffer does. */
 static void whole(int streaming)
 {
     unsigned long long counts[COUNTED];
@@ -86,7 +86,7 @@ static void whole(int streaming)
         message(sizes[i], 0, counts);
         int buffered = sizes[i] >= 2 * KIB ? sizes[i] : 0;
         check_equal(counts[EAGER], sizes[i]);
-        if (!streaming && sizes[i] >= 192 && counts[BUFFERED_RECORDS] == 1)
+        if (!streaming && sizes[i] > 32 && counts[BUFFERED_RECORDS] == 1)
             buffered = sizes[i];
         check_equal(counts[BUFFERED], buffered);
         check_equal(counts[STREAMED], streaming ? buffered : 0);

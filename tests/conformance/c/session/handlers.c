@@ -76,8 +76,9 @@ int main(void)
     raises(MPI_Session_get_num_psets(session, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
     raises(MPI_Group_from_session_pset(session, NULL, &group), MPI_ERR_ARG);
     raises(MPI_Session_call_errhandler(session, MPI_ERR_IO) == MPI_SUCCESS ? MPI_ERR_IO : 0, MPI_ERR_IO);
-    /* A set that does not exist is no error: it has no group. */
-    ok(MPI_Group_from_session_pset(session, "mpi://NOBODY", &group));
+    /* A set that does not exist has no group, and is an error. */
+    group = MPI_GROUP_EMPTY;
+    raises(MPI_Group_from_session_pset(session, "mpi://NOBODY", &group), MPI_ERR_ARG);
     check(group == MPI_GROUP_NULL);
 
     ok(MPI_Comm_create_errhandler(take_comm, &for_comm));

@@ -1,0 +1,80 @@
+//! Reports on jobs that make no progress: `--hang-report`, `--timeout`, and what others did to a rank that ended.
+//!
+//! Not here: the analysis (`mpi_observe::hang`).
+
+use std::time::{Duration, Instant};
+
+use mpi_core::json::Object;
+use mpi_fabric::Job;
+use mpi_observe::JobView;
+use mpi_observe::hang::{self, HangReport, HangView, Progress};
+
+/// The longest time between two looks at the job.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The shortest.
+const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(20);
+
+/// Watches a job for `--hang-report`. A hang is reported once; after progress the next one is.
+pub(super) struct HangWatch {
+    limit: Option<Duration>,
+    progress: Progress,
+    look_at: Instant,
+    reported: bool,
+}
+
+impl HangWatch {
+    /// Reports after this time without progress; `None`: never.
+    pub(super) fn new(limit: Option<Duration>, now: Instant) -> HangWatch {
+        HangWatch { limit, progress: Progress::default(), look_at: now, reported: false }
+    }
+
+    /// When it looks next.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.limit.map(|_| self.look_at)
+    }
+
+    /// The report, if it is due.
+    pub(super) fn due(
+        &mut self,
+        now: Instant,
+        job: &Job,
+        processes: impl FnOnce() -> Vec<Option<i32>>,
+    ) -> Option<HangReport> {
+        let limit = self.limit.filter(|_| now >= self.look_at)?;
+        self.look_at = now + (limit / 8).clamp(LOOK_AT_MOST_EVERY, LOOK_EVERY);
+        self.progress.look(JobView::of(job), now);
+        if self.progress.idle(now) < limit {
+            self.reported = false;
+            return None;
+        }
+        if std::mem::replace(&mut self.reported, true) {
+            return None;
+        }
+        let mut view = view(job, &processes());
+        for (rank, there) in view.ranks.iter_mut().enumerate() {
+            there.idle = self.progress.idle_of(rank as u32, now);
+        }
+        Some(hang::analyse(&view))
+    }
+}
+
+/// The job now.
+fn view(job: &Job, processes: &[Option<i32>]) -> HangView {
+    let is_alive = |rank: u32| processes.get(rank as usize).map(Option::is_some);
+    HangView::capture(JobView::of(job), &is_alive)
+}
+
+/// The analysis of the job now.
+pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> HangReport {
+    hang::analyse(&view(job, processes))
+}
+
+/// What the others do to a rank that has ended, a sentence for each kind of wait.
+pub(super) fn about(job: &Job, processes: &[Option<i32>], rank: u32) -> Vec<String> {
+    hang::about(&view(job, processes), rank)
+}
+
+/// A list of sentences as objects.
+pub(super) fn objects(lines: &[String]) -> Vec<Object> {
+    lines.iter().map(|line| Object::new().text("text", line)).collect()
+}

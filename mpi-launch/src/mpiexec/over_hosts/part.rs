@@ -1,0 +1,111 @@
+//! What a host runs of a job: the front's options and programs as a message, and that again as options and programs.
+//!
+//! Invariant: what is not in a message has no meaning on a host: output, reports and time limits are the front's.
+
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal};
+
+use mpi_wireup::INITIAL_ERRHANDLER;
+
+use super::super::plan::Plan;
+use super::frame::{JobPart, ProgramPart};
+use crate::args::{Bind, Group, Input, Options, Run, Soft};
+
+/// What all hosts run alike; programs and ranks are those of a host.
+pub(super) fn common(plan: &Plan<'_>, options: &Options) -> io::Result<JobPart> {
+    let handler = options.initial_errhandler.map(|handler| (INITIAL_ERRHANDLER.into(), handler.into()));
+    let hosts = plan.placement.as_ref().map_or(1, |all| all.hosts.len() as u32);
+    Ok(JobPart {
+        directory: std::env::current_dir()?,
+        environment: std::env::vars_os().collect(),
+        size: plan.ranks,
+        host: (0, hosts),
+        mapping: plan.placement.as_ref().map(|all| all.mapping()).unwrap_or_default(),
+        settings: plan.settings.clone(),
+        variables: handler.into_iter().chain(options.variables.iter().cloned()).collect(),
+        cvars: options.cvars.clone(),
+        settings_file: options.settings.as_ref().map(std::path::absolute).transpose()?,
+        tools: options.tools.clone(),
+        profile: options.profile,
+        trace: options.trace.is_some(),
+        bind: match options.bind {
+            Bind::Auto => 0,
+            Bind::Cores => 1,
+            Bind::None => 2,
+        },
+        input: match options.input {
+            Input::Rank(rank) => rank,
+            Input::All => plan.ranks,
+            Input::None => plan.ranks + 1,
+        },
+        terminal: options.output.is_none() && io::stderr().is_terminal(),
+        ..JobPart::default()
+    })
+}
+
+/// The programs of one host.
+pub(super) fn programs(plan: &Plan<'_>, host: u32) -> Vec<ProgramPart> {
+    let ranks = plan.placement.as_ref().map(|all| all.ranks_of(host)).unwrap_or_default();
+    let part = |(appnum, program): (usize, &super::super::plan::Program<'_>)| {
+        let group = program.group;
+        ProgramPart {
+            program: group.program.clone(),
+            arguments: group.arguments.clone(),
+            processes: group.processes.unwrap_or(program.ranks),
+            ranks: ranks.iter().copied().filter(|rank| plan.appnum(*rank) == appnum).collect(),
+            soft: group.soft.as_ref().map(|soft| soft.text().to_owned()),
+            host: group.host.clone(),
+            arch: group.arch.clone(),
+            wdir: group.wdir.clone(),
+            path: group.path.clone(),
+            file: group.file.clone(),
+            variables: group.variables.clone(),
+        }
+    };
+    plan.programs.iter().enumerate().map(part).collect()
+}
+
+/// The programs and options that a message describes; `None` if it describes none.
+pub(super) fn run_of(part: &JobPart) -> Option<Run> {
+    let group = |program: &ProgramPart| {
+        Some(Group {
+            processes: Some(program.processes),
+            soft: match &program.soft {
+                Some(soft) => Some(Soft::parse(OsStr::new(soft))?),
+                None => None,
+            },
+            host: program.host.clone(),
+            arch: program.arch.clone(),
+            wdir: program.wdir.clone(),
+            path: program.path.clone(),
+            variables: program.variables.clone(),
+            passed: Vec::new(),
+            file: program.file.clone(),
+            program: program.program.clone(),
+            arguments: program.arguments.clone(),
+        })
+    };
+    let options = Options {
+        variables: part.variables.clone(),
+        cvars: part.cvars.clone(),
+        settings: part.settings_file.clone(),
+        tools: part.tools.clone(),
+        profile: part.profile,
+        // The name has no meaning here: the front writes the file.
+        trace: part.trace.then(Default::default),
+        bind: match part.bind {
+            0 => Bind::Auto,
+            1 => Bind::Cores,
+            _ => Bind::None,
+        },
+        ..Options::default()
+    };
+    Some(Run { groups: part.programs.iter().map(group).collect::<Option<_>>()?, options })
+}
+
+/// The ranks of the host; `None` unless they are ranks of the job, in their order, each once.
+pub(super) fn ranks_of(part: &JobPart) -> Option<Vec<u32>> {
+    let ranks: Vec<u32> = part.programs.iter().flat_map(|program| program.ranks.iter().copied()).collect();
+    let sound = !ranks.is_empty() && ranks.is_sorted_by(|a, b| a < b) && ranks.iter().all(|rank| *rank < part.size);
+    (sound && part.size <= mpi_fabric::layout::MAX_RANKS).then_some(ranks)
+}

@@ -1,0 +1,113 @@
+//! The secret of a job, by which `mpiexec` and its proxies recognise each other without sending it.
+//!
+//! Each side sends random numbers and expects their keyed hash (SipHash-2-4, a pseudorandom function with a key of 128
+//! bits). So a process that listens at an address that belongs to several hosts (that of a container bridge, for example)
+//! neither learns the secret nor can have programs started.
+//! Invariant: the secret is in environments only, which other users cannot read; never on a command line.
+//! Not here: secrecy of what is sent afterwards; a network of a cluster is as private as for the launchers themselves.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+/// A secret of 128 bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Secret([u64; 2]);
+
+/// Which side gives an answer, so that none can be sent back.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    Front = 1,
+    Proxy = 2,
+}
+
+/// Random numbers.
+pub(super) fn random() -> io::Result<[u64; 2]> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let both = u128::from_le_bytes(bytes);
+    Ok([both as u64, (both >> 64) as u64])
+}
+
+impl Secret {
+    /// A new one.
+    pub(super) fn new() -> io::Result<Secret> {
+        random().map(Secret)
+    }
+
+    /// 32 hexadecimal digits.
+    pub(super) fn to_text(self) -> String {
+        format!("{:016x}{:016x}", self.0[0], self.0[1])
+    }
+
+    /// The secret of such a text.
+    pub(super) fn of_text(text: &str) -> Option<Secret> {
+        if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let number = |part: &str| u64::from_str_radix(part, 16).ok();
+        Some(Secret([number(&text[..16])?, number(&text[16..])?]))
+    }
+
+    /// The answer of a side to a challenge of the other one, after its own.
+    pub(super) fn answer(self, side: Side, challenge: &[u64], own: &[u64]) -> u64 {
+        let words: Vec<u64> =
+            std::iter::once(side as u64).chain(challenge.iter().copied()).chain(own.iter().copied()).collect();
+        siphash(self.0, &words)
+    }
+}
+
+/// SipHash-2-4 of whole words.
+fn siphash([k0, k1]: [u64; 2], words: &[u64]) -> u64 {
+    let mut v = [
+        k0 ^ 0x736f_6d65_7073_6575,
+        k1 ^ 0x646f_7261_6e64_6f6d,
+        k0 ^ 0x6c79_6765_6e65_7261,
+        k1 ^ 0x7465_6462_7974_6573,
+    ];
+    let last = (words.len() as u64 * 8) << 56;
+    for word in words.iter().chain([&last]) {
+        v[3] ^= word;
+        (0..2).for_each(|_| round(&mut v));
+        v[0] ^= word;
+    }
+    v[2] ^= 0xff;
+    (0..4).for_each(|_| round(&mut v));
+    v[0] ^ v[1] ^ v[2] ^ v[3]
+}
+
+fn round(v: &mut [u64; 4]) {
+    v[0] = v[0].wrapping_add(v[1]);
+    v[1] = v[1].rotate_left(13) ^ v[0];
+    v[0] = v[0].rotate_left(32);
+    v[2] = v[2].wrapping_add(v[3]);
+    v[3] = v[3].rotate_left(16) ^ v[2];
+    v[0] = v[0].wrapping_add(v[3]);
+    v[3] = v[3].rotate_left(21) ^ v[0];
+    v[2] = v[2].wrapping_add(v[1]);
+    v[1] = v[1].rotate_left(17) ^ v[2];
+    v[2] = v[2].rotate_left(32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_that_of_its_authors() {
+        // The vectors of the reference implementation for 0, 8 and 16 bytes: key 00 01 .. 0f, input 00 01 02 ...
+        let key = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];
+        assert_eq!(siphash(key, &[]), 0x726f_db47_dd0e_0e31);
+        assert_eq!(siphash(key, &[0x0706_0504_0302_0100]), 0x93f5_f579_9a93_2462);
+    }
+
+    #[test]
+    fn a_secret_is_a_text_and_answers_differ_by_side_and_challenge() {
+        let secret = Secret::new().unwrap();
+        assert!(Secret::of_text(&secret.to_text()) == Some(secret));
+        assert!(Secret::of_text("").is_none() && Secret::of_text(&"+".repeat(32)).is_none());
+        let answer = secret.answer(Side::Front, &[1, 2], &[3, 4]);
+        assert_ne!(answer, secret.answer(Side::Proxy, &[1, 2], &[3, 4]));
+        assert_ne!(answer, secret.answer(Side::Front, &[1, 3], &[3, 4]));
+        assert_ne!(answer, Secret::new().unwrap().answer(Side::Front, &[1, 2], &[3, 4]));
+    }
+}

@@ -1,0 +1,103 @@
+//! Why a job makes no progress: who waits for whom, and what is wrong with that.
+//!
+//! The analysis is a function of a [`HangView`]: [`analyse`]. Its first sentence is the cause, as far as one is visible:
+//! a rank that is stopped, has ended or computes while others need it; collective calls that differ; a message that does
+//! not fit its receive; a circle of waits. The groups of ranks with what they do follow, and the messages that nobody
+//! receives.
+//! Invariant: it reads nothing but the view. Not here: when it is made (`mpi-launch`, `mpi-top`), queues (`queues`).
+
+mod causes;
+mod groups;
+mod progress;
+mod view;
+mod waits;
+
+pub use progress::Progress;
+pub use view::{HangView, RankView};
+
+use mpi_core::json::Object;
+
+use crate::words::ranks;
+use causes::Cause;
+use waits::{Doing, doing};
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HangReport {
+    /// The cause, or that none is visible.
+    pub cause: String,
+    /// Further findings, the most important first.
+    pub further: Vec<String>,
+    /// The ranks by what they do, a line each.
+    pub groups: Vec<String>,
+    /// Messages that nobody receives, and receives that nobody sends to.
+    pub unmatched: Vec<String>,
+    /// What cannot be seen.
+    pub limits: Vec<String>,
+}
+
+/// The most lines of further findings, and of messages.
+const MOST_LINES: usize = 8;
+
+impl HangReport {
+    /// The report as lines; the first one is the cause.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.cause.clone()];
+        lines.extend(self.further.iter().map(|line| format!("  also: {line}")));
+        lines.extend(self.groups.iter().map(|line| format!("  {line}")));
+        lines.extend(self.unmatched.iter().map(|line| format!("  {line}")));
+        lines.extend(self.limits.iter().map(|line| format!("  ({line})")));
+        lines
+    }
+
+    /// The same as fields.
+    pub fn fields(&self, object: Object) -> Object {
+        let list = |lines: &[String]| lines.iter().map(|line| Object::new().text("text", line)).collect::<Vec<_>>();
+        let object = object.text("cause", &self.cause).objects("further", list(&self.further));
+        object.objects("groups", list(&self.groups)).objects("unmatched", list(&self.unmatched))
+    }
+}
+
+/// Analyses a job.
+pub fn analyse(view: &HangView) -> HangReport {
+    let doings: Vec<Doing> = (0..view.ranks.len() as u32).map(|rank| doing(view, rank)).collect();
+    let mut causes = causes::find(view, &doings);
+    causes.sort_by_key(|cause| cause.order);
+    let mut texts = causes.into_iter().map(|cause: Cause| cause.text);
+    let cause = texts.next().unwrap_or_else(|| "no rank waits for another one".to_owned());
+    let mut further: Vec<String> = Vec::new();
+    for text in texts {
+        if text != cause && !further.contains(&text) && further.len() < MOST_LINES {
+            further.push(text);
+        }
+    }
+    let hidden = |(rank, it): (usize, &RankView)| {
+        let unreadable = it.is_alive && it.queues.is_none() && it.life == mpi_fabric::Life::Initialised;
+        unreadable.then_some(rank as u32)
+    };
+    let hidden: Vec<u32> = view.ranks.iter().enumerate().filter_map(hidden).collect();
+    let mut limits = Vec::new();
+    if !hidden.is_empty() {
+        limits.push(format!("the queues of {} cannot be read: the system does not permit it", ranks(&hidden)));
+    }
+    HangReport {
+        cause,
+        further,
+        groups: groups::lines(view, &doings),
+        unmatched: groups::unmatched(view, MOST_LINES),
+        limits,
+    }
+}
+
+/// What the other ranks were doing to one that has ended: a sentence for each kind of wait; empty if none waits for it.
+pub fn about(view: &HangView, ended: u32) -> Vec<String> {
+    let mut groups: std::collections::BTreeMap<String, Vec<u32>> = std::collections::BTreeMap::new();
+    for rank in (0..view.ranks.len() as u32).filter(|rank| *rank != ended) {
+        let Doing::Waiting(waits) = doing(view, rank) else { continue };
+        for wait in waits.iter().filter(|wait| wait.all && wait.targets.contains(&ended)) {
+            groups.entry(groups::described(view, rank, wait)).or_default().push(rank);
+        }
+    }
+    let line = |(what, members): (String, Vec<u32>)| format!("{} waited for rank {ended} in {what}", ranks(&members));
+    groups.into_iter().map(line).take(MOST_LINES).collect()
+}

@@ -1,0 +1,132 @@
+//! The jobs of this user that run on this host.
+//!
+//! A job memory has no name. The processes of the job, and its launcher, have it open, and `/proc/<pid>/fd` shows their
+//! descriptors to processes of the same user. So jobs under any launcher are found, and processes that were started
+//! without one.
+//! Invariant: processes that end, or whose memory is damaged, are left out and change nothing for the others.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+
+use mpi_fabric::job::LINK;
+
+use crate::{OpenJob, process};
+
+/// A job that was found.
+#[derive(Debug)]
+pub struct FoundJob {
+    /// Its memory.
+    pub job: OpenJob,
+    /// A process that has the memory open: the launcher if it is this library's, else the first rank that runs.
+    pub holder: u32,
+    /// The command line of the holder.
+    pub command: String,
+}
+
+impl FoundJob {
+    fn new(job: OpenJob, holder: u32) -> FoundJob {
+        FoundJob { job, holder, command: process::command(holder) }
+    }
+}
+
+/// The jobs of this user, by the process ids of their holders.
+/// # Errors
+/// The system does not list the processes.
+pub fn list() -> io::Result<Vec<FoundJob>> {
+    let own = effective_user()?;
+    let mut found: BTreeMap<u64, FoundJob> = BTreeMap::new();
+    for pid in processes()? {
+        if process::user(pid) != Some(own) {
+            continue;
+        }
+        for job in memories_of(pid) {
+            let (id, launcher) = (job.view().id(), job.view().launcher_pid());
+            let is_better = found.get(&id).is_none_or(|other| other.holder != launcher && pid == launcher);
+            if is_better {
+                found.insert(id, FoundJob::new(job, pid));
+            }
+        }
+    }
+    let mut jobs: Vec<FoundJob> = found.into_values().collect();
+    jobs.sort_by_key(|found| found.holder);
+    Ok(jobs)
+}
+
+/// The job that a word names: a process of the job or its launcher by its id, or the job's number in hexadecimal, of which
+/// the first digits suffice. Without a word the only job.
+/// # Errors
+/// A sentence: there is none, or several; they are listed.
+pub fn find(word: Option<&str>) -> Result<FoundJob, String> {
+    let number = word.and_then(|word| word.parse::<u32>().ok());
+    // A process of another user, for one who may look at it.
+    if let Some(pid) = number
+        && let Some(job) = memories_of(pid).into_iter().next()
+    {
+        return Ok(FoundJob::new(job, pid));
+    }
+    let jobs = list().map_err(|error| format!("the processes cannot be listed: {error}"))?;
+    let all = lines(&jobs);
+    let mut chosen: Vec<FoundJob> = match word {
+        Some(word) => jobs.into_iter().filter(|found| is_named(found, number, word)).collect(),
+        None => jobs,
+    };
+    match (chosen.len(), word) {
+        (1, _) => Ok(chosen.remove(0)),
+        (0, None) => Err("no job of this user runs on this host".into()),
+        (0, Some(word)) if all.is_empty() => {
+            Err(format!("there is no job {word}; no job of this user runs on this host"))
+        }
+        (0, Some(word)) => Err(format!("there is no job {word}; these run:\n{all}")),
+        _ => Err(format!("several jobs run; name one by its process id:\n{}", lines(&chosen))),
+    }
+}
+
+fn is_named(found: &FoundJob, number: Option<u32>, word: &str) -> bool {
+    let view = found.job.view();
+    let of_process =
+        |pid| found.holder == pid || view.launcher_pid() == pid || (0..view.ranks()).any(|rank| view.pid(rank) == pid);
+    number.is_some_and(of_process) || word.len() >= 4 && id_text(view.id()).starts_with(&word.to_ascii_lowercase())
+}
+
+/// The number of a job as text.
+pub fn id_text(id: u64) -> String {
+    format!("{id:016x}")
+}
+
+/// The jobs as a table: process id, number of ranks, job, command line.
+pub fn lines(jobs: &[FoundJob]) -> String {
+    let mut text = String::new();
+    for found in jobs {
+        let view = found.job.view();
+        let command: String = found.command.chars().take(60).collect();
+        let ranks = mpi_errors::counted(u64::from(view.ranks()), "rank");
+        text += &format!("  {:>8}  {ranks:<10}  {}  {command}\n", found.holder, id_text(view.id()));
+    }
+    text
+}
+
+/// The job memories that a process has open; those that are damaged or of another release are left out.
+fn memories_of(pid: u32) -> Vec<OpenJob> {
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+    let mut jobs: Vec<OpenJob> = Vec::new();
+    for entry in descriptors.flatten() {
+        let is_job = fs::read_link(entry.path()).is_ok_and(|link| link.to_string_lossy().starts_with(LINK));
+        let descriptor = entry.file_name().to_string_lossy().parse::<i32>().ok();
+        let Some(descriptor) = descriptor.filter(|_| is_job) else { continue };
+        let Ok(job) = OpenJob::open(pid, descriptor) else { continue };
+        if jobs.iter().all(|other| other.view().id() != job.view().id()) {
+            jobs.push(job);
+        }
+    }
+    jobs
+}
+
+fn processes() -> io::Result<impl Iterator<Item = u32>> {
+    Ok(fs::read_dir("/proc")?.flatten().filter_map(|entry| entry.file_name().to_string_lossy().parse().ok()))
+}
+
+/// The user that owns what this process creates.
+fn effective_user() -> io::Result<u32> {
+    process::user(std::process::id()).ok_or_else(|| io::Error::other("/proc is not mounted"))
+}

@@ -1,0 +1,85 @@
+//! Ranks and amounts as text for people.
+
+/// "0, 2-4" for the ranks 0, 2, 3 and 4; they come in their order.
+pub fn ranges(ranks: &[u32]) -> String {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for rank in ranks {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == *rank => *last = *rank,
+            _ => parts.push((*rank, *rank)),
+        }
+    }
+    let part = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    parts.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// "ranks 0, 2-4" or "rank 3".
+pub fn ranks(ranks: &[u32]) -> String {
+    format!("{} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, ranges(ranks))
+}
+
+/// An amount in at most four digits: `999`, `12.3k`, `4.56M`.
+pub fn amount(value: f64) -> String {
+    scaled(value, 1000.0, &["", "k", "M", "G", "T", "P", "E"])
+}
+
+/// Bytes in at most four digits: `999 B`, `12.3 KiB`, `4.56 MiB`.
+pub fn bytes(value: f64) -> String {
+    scaled(value, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"])
+}
+
+fn scaled(value: f64, step: f64, units: &[&str]) -> String {
+    let (mut value, mut unit) = (value, 0);
+    // From 999.5 on the number would be written with four digits.
+    while value.abs() >= step - 0.5 && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    let decimals = match value.abs() {
+        _ if unit == 0 && (value.fract() == 0.0 || value.abs() >= 99.95) => 0,
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}{}", units[unit])
+}
+
+/// A time: `1.20 s`, `35.1 ms`, `12.0 us`, `2 h 03 min`.
+pub fn seconds(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0 s".to_owned(),
+        size if size < 0.000_999_5 => format!("{:.1} us", value * 1e6),
+        size if size < 0.999_5 => format!("{:.1} ms", value * 1e3),
+        size if size < 99.95 => format!("{value:.2} s"),
+        size if size < 5999.5 => format!("{value:.0} s"),
+        _ => format!("{:.0} h {:02.0} min", (value / 3600.0).floor(), (value % 3600.0 / 60.0).floor()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_written_as_ranges() {
+        assert_eq!(ranges(&[0]), "0");
+        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
+        assert_eq!((ranks(&[3]), ranks(&[0, 1])), ("rank 3".to_owned(), "ranks 0-1".to_owned()));
+    }
+
+    #[test]
+    fn amounts_have_at_most_four_digits() {
+        assert_eq!(
+            [0.0, 7.0, 999.0, 1000.0, 12345.0, 999_600.0].map(amount),
+            ["0", "7", "999", "1.00k", "12.3k", "1.00M"]
+        );
+        assert_eq!([0.5, 1023.4, 1024.0, 1e6].map(bytes), ["0.50 B", "1023 B", "1.00 KiB", "977 KiB"]);
+        assert_eq!(amount(f64::MAX).len(), amount(f64::MAX).trim().len());
+    }
+
+    #[test]
+    fn times_have_a_unit_that_suits_them() {
+        let times = [0.0, 12e-6, 0.035_12, 1.2, 130.0, 7380.0].map(seconds);
+        assert_eq!(times, ["0 s", "12.0 us", "35.1 ms", "1.20 s", "130 s", "2 h 03 min"]);
+    }
+}

@@ -1,0 +1,132 @@
+//! A job memory with any contents gives a reader errors or wrong numbers, and never a crash or an endless search.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use mpi_fabric::layout::{Layout, MIN_RING_BYTES, PAGE, block};
+use mpi_fabric::{Endpoint, Job, JobOptions};
+use mpi_observe::job_list::find;
+use mpi_observe::sample::{Rates, Sampler};
+use mpi_observe::{JobView, OpenJob, words};
+
+const RANKS: u32 = 3;
+
+/// Reads everything that a reader can, and returns how much text it made.
+fn read_all(job: JobView<'_>) -> usize {
+    let mut sampler = Sampler::new();
+    let (before, after) = (sampler.take(job), sampler.take(job));
+    let mut length = 0;
+    for rank in 0..job.ranks() {
+        let (old, new) = (&before.ranks[rank as usize], &after.ranks[rank as usize]);
+        let rates = Rates::between(old, new, 0.1);
+        assert!((0.0..=1.0).contains(&rates.waiting) && rates.bytes_sent >= 0.0, "{rates:?}");
+        length += job.activity(rank, true).len() + words::bytes(rates.bytes_sent).len();
+        length += job.calls(rank).iter().map(|call| call.describe().len()).sum::<usize>();
+        length += usize::from(job.is_lost(rank)) + usize::from(job.abort_by(rank).is_some());
+    }
+    let table = job.table(false, &|_, _| None);
+    length + table.rows().map(|(object, name, row)| object.len() + name.len() + row.unit().len()).sum::<usize>()
+}
+
+/// A generator of numbers that are the same in each run (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+#[test]
+fn any_damage_behind_the_header_is_survived() {
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    for round in 0..150 {
+        let endpoints = Endpoint::threads(RANKS).expect("memory");
+        let job = endpoints[0].job();
+        mpi_t::InstrumentMemory::allocate(
+            &*endpoints[1].instrument_memory(),
+            4,
+            &mpi_t::BlockDescription { block: "block", variables: &[], object: "object" },
+        );
+        let memory = File::from(job.fd().expect("a memfd").try_clone_to_owned().expect("a descriptor"));
+        let whole = RANKS as usize * block::BYTES;
+        for _ in 0..1 + round % 40 {
+            // Half of the damage is in the instruments, a quarter in the recorder.
+            let rank = numbers.next() as usize % RANKS as usize * block::BYTES;
+            let at = match numbers.next() % 4 {
+                0 | 1 => rank + block::INSTRUMENTS + numbers.next() as usize % 2048,
+                2 => rank + block::RECORDER + numbers.next() as usize % 512,
+                _ => numbers.next() as usize % whole,
+            };
+            // Small numbers pass more checks than large ones.
+            let word = numbers.next() >> (numbers.next() % 64);
+            let bytes = ((word << 32) | (numbers.next() % 8)).to_le_bytes();
+            memory.write_all_at(&bytes, (PAGE + at / 8 * 8) as u64).expect("inside the memory");
+        }
+        read_all(JobView::of(job));
+    }
+}
+
+#[test]
+fn an_area_of_random_words_is_survived() {
+    let mut numbers = Numbers(7);
+    let job = Job::create(&JobOptions { ranks: 2, ring_bytes: Some(MIN_RING_BYTES), cores: 1 }).expect("memory");
+    let memory = File::from(job.fd().expect("a memfd").try_clone_to_owned().expect("a descriptor"));
+    let at = Layout::new(2, MIN_RING_BYTES).expect("a layout").block_at(1);
+    for _ in 0..20 {
+        let bytes: Vec<u8> = (0..block::BYTES / 8).flat_map(|_| numbers.next().to_le_bytes()).collect();
+        memory.write_all_at(&bytes, at as u64).expect("inside the memory");
+        read_all(JobView::of(&job));
+    }
+}
+
+#[test]
+fn an_area_of_as_many_variables_as_fit_is_read_in_a_moment() {
+    let job = Job::create(&JobOptions { ranks: 1, ring_bytes: Some(MIN_RING_BYTES), cores: 1 }).expect("memory");
+    let memory = File::from(job.fd().expect("a memfd").try_clone_to_owned().expect("a descriptor"));
+    let area = (Layout::new(1, MIN_RING_BYTES).expect("a layout").block_at(0) + block::INSTRUMENTS) as u64;
+    let put = |at: usize, word: u64| memory.write_all_at(&word.to_le_bytes(), area + at as u64).expect("inside");
+    let half = block::INSTRUMENTS_BYTES / 2;
+    let type_bytes = (half - 64) / 160 * 160 + 64;
+    put(0, block::INSTRUMENTS_BYTES as u64);
+    put(64, (type_bytes as u64) << 32 | 1);
+    put(72, ((type_bytes as u64 - 64) / 160) << 32);
+    let mut at = 64 + type_bytes;
+    while at + 72 <= block::INSTRUMENTS_BYTES {
+        put(at, 72 << 32 | 2);
+        put(at + 8, 64 << 32 | 1);
+        at += 72;
+    }
+    let blocks = mpi_fabric::instruments::read(&job, 0);
+    assert!(blocks.len() > 100, "{}", blocks.len());
+    // A block of one word has the variables of one word.
+    assert!(blocks.iter().all(|block| block.variables.len() <= 4), "{}", blocks[0].variables.len());
+    read_all(JobView::of(&job));
+}
+
+#[test]
+fn a_job_is_found_by_the_process_that_holds_it_and_read_without_being_changed() {
+    let job = Job::create(&JobOptions { ranks: 2, ring_bytes: None, cores: 1 }).expect("memory");
+    let own = std::process::id();
+    let found = find(Some(&own.to_string())).expect("this process has a job");
+    assert_eq!(found.holder, own);
+    let by_number = find(Some(&mpi_observe::job_list::id_text(job.id())[..12])).expect("a number");
+    assert_eq!((by_number.job.view().id(), by_number.job.view().ranks()), (job.id(), 2));
+    let error = find(Some("no such job")).expect_err("no such job");
+    assert!(error.starts_with("there is no job no such job; these run:\n") && error.contains("2 ranks"), "{error}");
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("the mappings");
+    let of_job: Vec<&str> = maps.lines().filter(|line| line.contains("ferrum-job")).collect();
+    assert!(of_job.iter().any(|line| line.contains(" r--s ")), "{of_job:?}");
+}
+
+#[test]
+fn what_is_no_job_is_refused_with_a_sentence() {
+    let file = File::open("/proc/self/exe").expect("the test's file");
+    let descriptor = std::os::fd::AsRawFd::as_raw_fd(&file);
+    let error = OpenJob::open(std::process::id(), descriptor).expect_err("a file is no job");
+    assert!(error.to_string().contains("this is not the shared memory of a job"), "{error}");
+    assert!(OpenJob::open(std::process::id(), 1 << 20).is_err());
+}

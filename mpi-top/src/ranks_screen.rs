@@ -1,0 +1,271 @@
+//! The ranks of one job: a table that is sorted by a column, and the totals above it.
+//!
+//! Invariant: a refresh costs about a microsecond for each rank; what the system reports of processes is read for a part
+//! of the ranks at a time, because it costs ten. Not here: the rows (`rows`).
+
+use std::time::Duration;
+
+use mpi_observe::job_list::{FoundJob, id_text};
+use mpi_observe::process::{self, ProcessFacts};
+use mpi_observe::sample::{Sample, Sampler};
+use mpi_observe::words::{amount, bytes};
+use ratatui::Frame;
+use ratatui::crossterm::event::KeyCode;
+use ratatui::layout::{Alignment, Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Text};
+use ratatui::widgets::{Cell, Row as Line1, Table};
+
+use crate::metrics;
+use crate::request::Request;
+use crate::rows::{self, COLUMNS, Column, Row};
+
+/// Processes that are read at each refresh.
+const PROCESSES_AT_ONCE: usize = 32;
+/// Refreshes between two looks whether the job runs.
+const LOOK: u32 = 8;
+
+/// The table.
+pub struct RanksScreen {
+    found: FoundJob,
+    sampler: Sampler,
+    before: Sample,
+    processes: Vec<Option<ProcessFacts>>,
+    /// The first process that is read at the next refresh.
+    next_process: usize,
+    rows: Vec<Row>,
+    /// The column by which rows are sorted: its place.
+    sorted_by: usize,
+    reversed: bool,
+    shows_threads: bool,
+    /// Rows above the first one that is shown.
+    above: usize,
+    /// Rows that fit.
+    height: usize,
+    refreshes: u32,
+    runs: bool,
+}
+
+/// The line above a table of ranks.
+pub fn title(found: &FoundJob) -> String {
+    let view = found.job.view();
+    let of = if view.ranks() == 1 { "1 rank".to_owned() } else { format!("{} ranks", view.ranks()) };
+    format!(
+        "job {}, {of} on {} cores, process {}: {}",
+        id_text(view.id()),
+        view.cores(),
+        found.holder,
+        found.command.clone()
+    )
+}
+
+impl RanksScreen {
+    /// The ranks of a job.
+    pub fn new(found: FoundJob) -> RanksScreen {
+        let mut sampler = Sampler::new();
+        let before = sampler.take(found.job.view());
+        let processes: Vec<_> = before.ranks.iter().map(|rank| process::facts(rank.pid)).collect();
+        // The first screen comes at once, with rates of the time that this takes.
+        std::thread::sleep(Duration::from_millis(50));
+        let mut screen = RanksScreen {
+            found,
+            sampler,
+            before,
+            processes,
+            next_process: 0,
+            rows: Vec::new(),
+            sorted_by: 0,
+            reversed: false,
+            shows_threads: true,
+            above: 0,
+            height: 1,
+            refreshes: 0,
+            runs: true,
+        };
+        screen.refresh();
+        screen
+    }
+
+    /// Takes a sample.
+    pub fn refresh(&mut self) {
+        let now = self.sampler.take(self.found.job.view());
+        let ranks = now.ranks.len();
+        for i in 0..PROCESSES_AT_ONCE.min(ranks) {
+            let rank = (self.next_process + i) % ranks;
+            self.processes[rank] = process::facts(now.ranks[rank].pid);
+        }
+        self.next_process = (self.next_process + PROCESSES_AT_ONCE) % ranks.max(1);
+        self.rows = rows::rows(&self.before, &now, &self.processes);
+        self.before = now;
+        self.sort();
+        self.refreshes = self.refreshes.wrapping_add(1);
+        if self.refreshes.is_multiple_of(LOOK) {
+            self.runs = metrics::runs(&self.found);
+        }
+    }
+
+    fn sort(&mut self) {
+        rows::sort(&mut self.rows, COLUMNS[self.sorted_by].0, self.reversed);
+    }
+
+    /// Handles a key.
+    pub fn key(&mut self, key: KeyCode) -> Request {
+        let columns = COLUMNS.len();
+        let page = self.height.saturating_sub(1).max(1);
+        match key {
+            KeyCode::Char('>') | KeyCode::Right => self.sorted_by = (self.sorted_by + 1) % columns,
+            KeyCode::Char('<') | KeyCode::Left => self.sorted_by = (self.sorted_by + columns - 1) % columns,
+            KeyCode::Char('r') => self.reversed = !self.reversed,
+            KeyCode::Char('t') => self.shows_threads = !self.shows_threads,
+            KeyCode::Char('j') => return Request::Jobs,
+            KeyCode::Up => self.above = self.above.saturating_sub(1),
+            KeyCode::Down => self.above += 1,
+            KeyCode::PageUp => self.above = self.above.saturating_sub(page),
+            KeyCode::PageDown => self.above += page,
+            KeyCode::Home => self.above = 0,
+            KeyCode::End => self.above = usize::MAX,
+            _ => {}
+        }
+        self.sort();
+        Request::None
+    }
+
+    /// Draws the table.
+    pub fn draw(&mut self, frame: &mut Frame<'_>) {
+        let [title, totals, body, keys] =
+            Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)])
+                .areas(frame.area());
+        let over = if self.runs { "" } else { "ENDED: " };
+        frame.render_widget(Line::from(format!("{over}{}", self::title(&self.found))).style(Modifier::BOLD), title);
+        frame.render_widget(Line::from(self.totals()), totals);
+        self.draw_table(frame, body);
+        let help = "left, right: sort   r: reverse   t: threads   j: jobs   q: end";
+        frame.render_widget(Line::from(help), keys);
+    }
+
+    fn totals(&self) -> String {
+        let sum = |value: fn(&Row) -> f64| self.rows.iter().map(value).sum::<f64>();
+        let mut states: Vec<(&str, usize)> = Vec::new();
+        for row in &self.rows {
+            match states.iter_mut().find(|(state, _)| *state == row.state) {
+                Some((_, count)) => *count += 1,
+                None => states.push((row.state, 1)),
+            }
+        }
+        states.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let states: Vec<String> = states.iter().map(|(state, count)| format!("{count} {state}")).collect();
+        format!(
+            "{} messages/s  {}/s  {} collectives/s  waiting {:.0} %  |  {}",
+            amount(sum(|row| row.rates.messages_sent).round()),
+            bytes(sum(|row| row.rates.bytes_sent).round()),
+            amount(sum(|row| row.rates.collective_calls).round()),
+            100.0 * sum(|row| row.rates.waiting) / self.rows.len().max(1) as f64,
+            states.join(", ")
+        )
+    }
+
+    fn draw_table(&mut self, frame: &mut Frame<'_>, area: Rect) {
+        self.height = usize::from(area.height.saturating_sub(1));
+        self.above = self.above.min(self.rows.len().saturating_sub(self.height.max(1)));
+        let mut lines = Vec::new();
+        for row in self.rows.iter().skip(self.above).take(self.height) {
+            lines.push(
+                Line1::new(COLUMNS.iter().map(|(column, ..)| cell(*column, row.cell(*column)))).style(style(row)),
+            );
+            for call in row.other_calls.iter().filter(|_| self.shows_threads) {
+                let mut cells = vec![Cell::default(); COLUMNS.len() - 1];
+                cells.push(Cell::from(format!("another thread: {}", call.describe())));
+                lines.push(Line1::new(cells));
+            }
+        }
+        let widths = COLUMNS.iter().map(|(column, _, width)| match column {
+            Column::Call => Constraint::Min(*width),
+            _ => Constraint::Length(*width),
+        });
+        let titles = COLUMNS.iter().enumerate().map(|(i, (column, title, _))| {
+            let cell = cell(*column, (*title).to_owned());
+            // The column by which rows are sorted is marked also where a terminal has no colours.
+            let mark = Modifier::BOLD | Modifier::UNDERLINED;
+            if i == self.sorted_by { cell.style(Style::new().add_modifier(mark)) } else { cell }
+        });
+        let header = Line1::new(titles).style(Modifier::REVERSED);
+        frame.render_widget(Table::new(lines, widths).header(header), area);
+    }
+}
+
+/// A cell: numbers to the right, texts to the left.
+fn cell(column: Column, text: String) -> Cell<'static> {
+    let alignment = match column {
+        Column::State | Column::Call => Alignment::Left,
+        _ => Alignment::Right,
+    };
+    Cell::from(Text::from(text).alignment(alignment))
+}
+
+fn style(row: &Row) -> Style {
+    match row.state {
+        "lost" | "stopped" => Style::new().fg(Color::Red),
+        "waiting" | "sending" | "in a collective" if row.rates.waiting > 0.9 => Style::new().fg(Color::Yellow),
+        "computing" => Style::new().fg(Color::Green),
+        "ended" | "finalized" | "not started" => Style::new().add_modifier(Modifier::DIM),
+        _ => Style::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_fabric::{Endpoint, Life};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn screen() -> (RanksScreen, Vec<Endpoint>) {
+        let endpoints = Endpoint::threads(30).expect("memory");
+        let job = endpoints[0].job();
+        for rank in 0..30 {
+            job.set_life(rank, Life::Initialised);
+            job.recorder(rank).enter(mpi_core::functions::MPI_RECV, 0, (rank as i32 + 1) % 30, 7, 1);
+        }
+        let number = id_text(job.id());
+        let found = mpi_observe::job_list::find(Some(&number)).expect("the job of this process");
+        (RanksScreen::new(found), endpoints)
+    }
+
+    fn drawn(screen: &mut RanksScreen, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(130, height)).expect("a terminal of the test");
+        terminal.draw(|frame| screen.draw(frame)).expect("drawn");
+        let buffer = terminal.backend().buffer();
+        let line = |y| (0..130).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
+        (0..height).map(line).collect()
+    }
+
+    #[test]
+    fn ranks_are_a_table_that_is_moved_and_sorted_by_keys() {
+        let (mut screen, _endpoints) = screen();
+        let lines = drawn(&mut screen, 14);
+        assert!(lines[0].contains("30 ranks on"), "{lines:?}");
+        assert!(lines[2].starts_with(" RANK      PID STATE"), "{lines:?}");
+        assert!(lines[3].contains("MPI_Recv from rank 1 with tag 7"), "{lines:?}");
+        let first = |lines: &[String]| lines[3].split_whitespace().next().map(str::to_owned);
+        assert_eq!(first(&lines).as_deref(), Some("0"));
+        screen.key(KeyCode::PageDown);
+        assert_eq!(first(&drawn(&mut screen, 14)).as_deref(), Some("9"));
+        screen.key(KeyCode::End);
+        assert_eq!(first(&drawn(&mut screen, 14)).as_deref(), Some("20"));
+        screen.key(KeyCode::Char('r'));
+        screen.key(KeyCode::Home);
+        assert_eq!(first(&drawn(&mut screen, 14)).as_deref(), Some("29"));
+        screen.key(KeyCode::Left);
+        screen.key(KeyCode::Char('r'));
+        // By the call: "from rank 0" is the first, in rank 29.
+        assert_eq!(first(&drawn(&mut screen, 14)).as_deref(), Some("29"));
+    }
+
+    #[test]
+    fn a_screen_of_any_size_can_be_drawn() {
+        let (mut screen, _endpoints) = screen();
+        for height in [1, 2, 3, 4, 5, 60] {
+            drawn(&mut screen, height);
+        }
+    }
+}

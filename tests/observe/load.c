@@ -1,0 +1,75 @@
+/* A job to look at. `load ring SECONDS`: each rank passes messages to the next for some time. `load stuck FILE`: all
+ * ranks but the last wait for a message of the next, which never comes, until FILE exists; the last one computes.
+ * `load once`: rank r sends r messages of 1000 bytes to rank 0, which receives them late: they are unexpected. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char buffer[1 << 16];
+static int rank, size;
+
+static void ring(double seconds)
+{
+    int bytes = 8, goes_on = 1;
+    double end = MPI_Wtime() + seconds;
+    while (goes_on) {
+        int next = (rank + 1) % size, last = (rank + size - 1) % size;
+        for (int i = 0; i < 100; i++) {
+            MPI_Sendrecv(buffer, bytes, MPI_CHAR, next, 1, buffer + (1 << 15), 1 << 15, MPI_CHAR, last, 1,
+                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            bytes = bytes < 1 << 14 ? bytes * 2 : 8;
+        }
+        goes_on = MPI_Wtime() < end;
+        MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+}
+
+static void stuck(const char *file)
+{
+    if (rank == size - 1) {
+        while (access(file, F_OK) != 0) {
+            for (volatile int i = 0; i < 1000000; i++) {
+            }
+        }
+        for (int to = 0; to < size - 1; to++)
+            MPI_Send(buffer, 1, MPI_CHAR, to, 7, MPI_COMM_WORLD);
+        return;
+    }
+    MPI_Recv(buffer, 1, MPI_CHAR, size - 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void once(void)
+{
+    if (rank != 0) {
+        for (int i = 0; i < rank; i++)
+            MPI_Send(buffer, 1000, MPI_CHAR, 0, 3, MPI_COMM_WORLD);
+        MPI_Send(buffer, 0, MPI_CHAR, 0, 4, MPI_COMM_WORLD);
+    } else {
+        for (int from = 1; from < size; from++)
+            MPI_Recv(buffer, 0, MPI_CHAR, from, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int from = 1; from < size; from++)
+            for (int i = 0; i < from; i++)
+                MPI_Recv(buffer, 1000, MPI_CHAR, from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const char *mode = argc > 1 ? argv[1] : "once";
+    if (strcmp(mode, "ring") == 0)
+        ring(argc > 2 ? atof(argv[2]) : 1);
+    else if (strcmp(mode, "stuck") == 0 && argc > 2)
+        stuck(argv[2]);
+    else
+        once();
+    if (argc > 2 && strcmp(argv[2], "die") == 0 && rank == size - 1)
+        _exit(9);
+    MPI_Finalize();
+    return 0;
+}

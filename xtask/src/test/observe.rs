@@ -1,0 +1,62 @@
+//! Jobs seen from outside: `mpitop`, `mpi-info` and `mpiexec --stats`, checked by `tests/observe/check.py`.
+//!
+//! Not here: damaged job memory, and the forms of the texts (the crates' own tests).
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::{Context, Report};
+use crate::{Result, paths, peers, process, tools};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The checks, each a function of the program; a program that it needs, and the package of that.
+const CHECKS: [(&str, Option<(&str, &str)>); 9] = [
+    ("info", None),
+    ("stats_json", None),
+    ("stats_after_crash", None),
+    ("stuck_job", None),
+    ("singleton", None),
+    ("no_such_job", None),
+    ("live_view", Some(("tmux", "tmux"))),
+    ("page", Some(("chromium", "chromium"))),
+    ("metrics", None),
+];
+
+/// All checks.
+pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
+    let dist = context.dist()?;
+    let folder = paths::scratch("observe");
+    fs::create_dir_all(&folder)?;
+    let sources = paths::root().join("tests/observe");
+    let mut command = Command::new(dist.join("bin/mpicc"));
+    process::must(command.arg(sources.join("load.c")).arg("-o").arg(folder.join("load")), LIMIT)?;
+    for (name, needed) in CHECKS {
+        if !report.selects(name) {
+            continue;
+        }
+        let is_there = needed.map_or(Ok(()), |(program, package)| tools::need(program, package, context.install));
+        let python = match name {
+            // The parser of the format's own client library.
+            "metrics" => {
+                peers::environment("prometheus", "prometheus_client", "bin/pip").map(|venv| venv.join("bin/python"))
+            }
+            _ => Ok("python3".into()),
+        };
+        match is_there.and(python) {
+            Ok(python) => check(name, &python, dist, &folder, &sources, report)?,
+            Err(failure) => report.skip(name, &failure.to_string()),
+        }
+    }
+    Ok(())
+}
+
+fn check(name: &str, python: &Path, dist: &Path, folder: &Path, sources: &Path, report: &mut Report) -> Result<()> {
+    let mut command = Command::new(python);
+    command.arg(sources.join("check.py")).args([name]).arg(dist.join("bin")).arg(folder);
+    let outcome = process::run(&mut command, LIMIT)?;
+    report.check(name, outcome.success(), || outcome.report());
+    Ok(())
+}
