@@ -67,6 +67,10 @@ fn main() {
     // What a process records that has been connected with another job and is not any more.
     if let Some(task) = task.strip_prefix("disconnected-") {
         endpoint.job().set_connected_jobs(endpoint.rank(), &[]);
+        // Processes that were connected have all initialised MPI.
+        while (0..endpoint.size()).any(|rank| endpoint.job().life(rank) < Life::Initialised) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
         act(endpoint, task);
     } else {
         act(endpoint, &task);
