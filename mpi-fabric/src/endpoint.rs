@@ -61,6 +61,8 @@ pub struct Endpoint {
     job_number: u64,
     /// This rank's place in the job memory.
     local: u32,
+    /// Number of ranks that share the job memory.
+    here: u32,
     /// This process's id.
     pid: u32,
     /// Whether the others' `membarrier` reaches this process, so that it needs no fence.
@@ -464,9 +466,14 @@ impl Endpoint {
         &self.job
     }
 
+    /// Whether nothing that this rank has pushed to a network is still with it, so that it may stop polling.
+    pub fn is_drained(&self) -> bool {
+        self.network.as_ref().is_none_or(|network| network.is_drained())
+    }
+
     /// Name of the host, cores, ranks on it.
     pub fn host_facts(&self) -> HostFacts {
-        HostFacts { host: crate::host::name(), cores: self.job.cores(), ranks: self.job.ranks() }
+        HostFacts { host: crate::host::name(), cores: self.job.cores(), ranks: self.here }
     }
 
     /// Reports to the launcher the rank's state.

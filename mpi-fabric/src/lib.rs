@@ -132,7 +132,7 @@ pub use {
     settings::{DepthCell, FabricSettings, RecorderDepth},
     shared::{SharedMemory, SharedMemoryGuard},
     transfer::TransferSlot,
-    transport::{NetworkCopies, ProcessId, Transport, Waiter, Way},
+    transport::{BellRinger, NetworkCopies, ProcessId, Transport, Waiter, Waiting, Way},
     variables::{FabricInstruments, RingInstruments},
 };
 

@@ -68,8 +68,37 @@ pub trait Transport: Send {
     /// Whether a peer still runs, as far as the transport has detected.
     fn alive(&self, peer: u32) -> bool;
 
-    /// The object on which a thread of this rank sleeps.
-    fn waiter(&self) -> Arc<dyn Waiter>;
+    /// Why a peer is lost, in a sentence, if it is.
+    fn lost_because(&self, _: u32) -> Option<String> {
+        None
+    }
+
+    /// How threads of this rank sleep.
+    fn waiting(&self) -> Waiting;
+
+    /// Whether nothing that this rank has pushed is still with it, so that it may stop polling.
+    fn is_drained(&self) -> bool {
+        true
+    }
+}
+
+/// How threads sleep that a network can wake.
+#[derive(Clone)]
+pub enum Waiting {
+    /// On an object of the transport.
+    Own(Arc<dyn Waiter>),
+    /// On the doorbell, as without a network; the transport rings it.
+    Bell(Arc<dyn BellRinger>),
+}
+
+/// Rings the doorbell of a rank when its network has something. Thread-safe.
+pub trait BellRinger: Send + Sync {
+    /// Passes the function that rings the doorbell; once, before the first [`Self::arm`].
+    fn attach(&self, ring: Box<dyn Fn() + Send + Sync>);
+
+    /// A thread is going to sleep on the doorbell: from now on it rings once when there is something. False: the thread is
+    /// not to sleep, because there is something already, or the network cannot wake it.
+    fn arm(&self) -> bool;
 }
 
 /// Copies to and from regions that neither the kernel nor a rank of the same process copies: those of peers beyond shared

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use mpi_errors::Result;
 use mpi_fabric::{
     Access, Endpoint, FabricSettings, Full, HostShare, Job, JobOptions, NetworkCopies, Payload, RecordHead, RegionKey,
-    Registration, Sink, Transport, Waiter, Way,
+    Registration, Sink, Transport, Waiter, Waiting, Way,
 };
 
 type Queue = VecDeque<(u32, RecordHead, Vec<u64>, usize)>;
@@ -65,8 +65,8 @@ impl Transport for Lists {
         peer != 3
     }
 
-    fn waiter(&self) -> Arc<dyn Waiter> {
-        Arc::new(NoWait)
+    fn waiting(&self) -> Waiting {
+        Waiting::Own(Arc::new(NoWait))
     }
 }
 
@@ -107,7 +107,7 @@ fn two_hosts() -> (Vec<Endpoint>, Arc<[Mutex<Queue>]>) {
         let world_ranks: Arc<[u32]> = Arc::from(world_ranks);
         for local in 0..2 {
             let rank = world_ranks[local as usize];
-            let host = HostShare { job: job.clone(), local, world_ranks: world_ranks.clone() };
+            let host = HostShare { job: job.clone(), local, world_ranks: world_ranks.clone(), taken: None };
             let lists = Box::new(Lists { rank, queues: queues.clone() });
             endpoints.push(Endpoint::over(lists, rank, 4, Some(host), FabricSettings::new()).unwrap());
         }
@@ -129,6 +129,7 @@ fn the_way_to_a_peer_depends_on_its_host() {
             assert_eq!(endpoint.alive(peer), one_host || peer != 3);
         }
         assert_eq!(endpoint.host_facts().ranks, 2);
+        assert_eq!(endpoint.first_of_host(), rank as u32 % 2);
     }
     assert_ne!(endpoints[0].process(1), endpoints[0].process(2));
 }

@@ -430,7 +430,8 @@ impl Engine {
         self.block(guard, Awaited::Change, |state| {
             let core = &state.core;
             let idle = core.backlogged == 0 && core.replies.is_empty() && core.streams.is_empty();
-            (idle && core.detached_sends == 0 && core.copies.list.is_empty()).then_some(())
+            let idle = idle && core.detached_sends == 0 && core.copies.list.is_empty();
+            (idle && state.endpoint.is_drained()).then_some(())
         })
     }
 

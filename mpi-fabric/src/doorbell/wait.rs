@@ -31,15 +31,15 @@ use super::spin_limit::SpinLimit;
 use super::thread_word::ThreadWord;
 use crate::layout::bell;
 use crate::mapping::Mapping;
-use crate::transport::Waiter;
+use crate::transport::Waiting;
 use crate::variables::FabricInstruments;
 
 struct Shared {
     mapping: Arc<Mapping>,
     bell_at: usize,
     policy: Arc<WaitPolicy>,
-    /// What to sleep on instead of the futex word, if a network can wake the thread.
-    waiter: Option<Arc<dyn Waiter>>,
+    /// How to sleep if a network can wake the thread.
+    network: Option<Waiting>,
     instruments: &'static FabricInstruments,
     /// Polls that a wait spends before it yields the core, if the policy allows as many. Halved by each wait that had
     /// to sleep, doubled by each that did not: polling helps only while the peers run, not while they need this core or
@@ -85,7 +85,7 @@ impl Doorbell {
         mapping: Arc<Mapping>,
         bell_at: usize,
         policy: Arc<WaitPolicy>,
-        waiter: Option<Arc<dyn Waiter>>,
+        network: Option<Waiting>,
         instruments: &'static FabricInstruments,
     ) -> Doorbell {
         instruments.wait_poll_limit.set(GREATEST_POLL_LIMIT.into());
@@ -94,7 +94,7 @@ impl Doorbell {
                 mapping,
                 bell_at,
                 policy,
-                waiter,
+                network,
                 instruments,
                 poll_limit: AtomicU32::new(GREATEST_POLL_LIMIT),
                 waits: AtomicU32::new(0),
@@ -119,8 +119,14 @@ impl Doorbell {
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
     /// made. May also return without a reason.
     pub fn sleep(&self, ticket: Ticket<'_>) {
-        if let Some(waiter) = &self.shared.waiter {
-            return waiter.sleep();
+        match &self.shared.network {
+            Some(Waiting::Own(waiter)) => return waiter.sleep(),
+            // Armed after the last poll: what arrives from now on rings the bell.
+            Some(Waiting::Bell(ringer)) if !ringer.arm() => {
+                crate::os::sched_yield();
+                return;
+            }
+            _ => {}
         }
         let bell = self.shared.bell();
         match self.shared.watches.load(Relaxed) && !ticket.seen.1 {
@@ -137,13 +143,21 @@ impl Doorbell {
         self.shared.watches.store(true, Relaxed);
     }
 
-    /// Whether [`Self::announce`] gives tickets: not if a network wakes the threads.
-    pub fn can_announce(&self) -> bool {
-        self.shared.waiter.is_none()
+    /// Rings the bell for whatever thread sleeps: for another thread of the process that has found something.
+    pub(crate) fn ring(&self) {
+        let bell = self.shared.bell();
+        if bell.has_waiters(false) {
+            bell.ring(&LinuxKernel);
+        }
     }
 
-    /// Permission to sleep without polling first; the caller polls once more before [`Self::sleep`]. `None` if a network
-    /// wakes the threads.
+    /// Whether [`Self::announce`] gives tickets: not if threads sleep on an object of the network.
+    pub fn can_announce(&self) -> bool {
+        !matches!(self.shared.network, Some(Waiting::Own(_)))
+    }
+
+    /// Permission to sleep without polling first; the caller polls once more before [`Self::sleep`]. `None` if threads
+    /// sleep on an object of the network.
     pub fn announce(&self) -> Option<Ticket<'_>> {
         self.can_announce().then(|| Ticket { doorbell: self, seen: self.shared.bell().announce(&LinuxKernel) })
     }
@@ -151,13 +165,10 @@ impl Doorbell {
     /// Wakes the threads of this rank that sleep here, if any: for a thread that has completed another one's operation.
     /// What was done must be visible to a thread that then takes the process lock.
     pub fn wake(&self) {
-        if let Some(waiter) = &self.shared.waiter {
+        if let Some(Waiting::Own(waiter)) = &self.shared.network {
             waiter.wake();
         }
-        let bell = self.shared.bell();
-        if bell.has_waiters(false) {
-            bell.ring(&LinuxKernel);
-        }
+        self.ring();
     }
 
     /// Waits until `word`, which the calling thread has armed, is set: spins for a moment, then sleeps. Takes no lock

@@ -42,6 +42,11 @@ impl Endpoint {
         self.way(peer) == Way::SharedMemory
     }
 
+    /// The lowest rank of the job that shares memory with this one: the same number in all processes of a host, and in no other.
+    pub fn first_of_host(&self) -> u32 {
+        (0..self.size).find(|rank| self.shares_memory(*rank)).unwrap_or(self.rank)
+    }
+
     /// Whether to use [`Self::read`] and [`Self::write`] with a peer: they work, and `fabric_single_copy` allows them.
     /// False until the peer has attached.
     pub fn can_copy(&self, peer: u32) -> bool {

@@ -32,6 +32,10 @@ impl Endpoint {
         if number >= self.size {
             return lost_peer(self.id_of(number));
         }
+        let by_network = self.network.as_ref().and_then(|network| network.lost_because(number));
+        if let Some(why) = by_network {
+            return Error::new(MPI_ERR_PROC_ABORTED, why);
+        }
         Error::new(MPI_ERR_PROC_ABORTED, format!("rank {number} of the job was aborted"))
     }
 
@@ -43,7 +47,9 @@ impl Endpoint {
                 self.lost.push(LostRank { rank, drained: false });
                 self.beyond = true;
                 // No further record finds room without a look at `lost`, and the copy buffer waits for nothing.
-                self.outputs[rank as usize].ring.close();
+                if let Some(output) = self.outputs.get_mut(rank as usize).filter(|output| output.local.is_some()) {
+                    output.ring.close();
+                }
             }
         }
     }

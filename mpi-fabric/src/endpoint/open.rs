@@ -18,7 +18,7 @@ use crate::peer::{Connections, Output};
 use crate::peer_arenas::PeerArenas;
 use crate::recorder::Recorder;
 use crate::settings::FabricSettings;
-use crate::transport::Transport;
+use crate::transport::{Transport, Waiting};
 use crate::variables::FabricInstruments;
 use crate::{host, os, remote};
 
@@ -45,6 +45,8 @@ pub struct HostShare {
     pub local: u32,
     /// World rank of each place.
     pub world_ranks: Arc<[u32]>,
+    /// The places that ranks of this host take; the others stay empty. `None`: all.
+    pub taken: Option<Arc<[u32]>>,
 }
 
 impl Endpoint {
@@ -52,6 +54,31 @@ impl Endpoint {
     /// # Errors
     /// `MPI_ERR_OTHER` with a sentence if the descriptor is not this job's memory, or the rank is taken.
     pub fn attach(wireup: &Attachment, settings: &'static FabricSettings) -> Result<Endpoint> {
+        let job = Endpoint::open_job(wireup)?;
+        Endpoint::enter(job, wireup.rank, settings)
+    }
+
+    /// Attaches this process to its part of a job of several hosts: `taken` are the ranks that live here, in the memory of
+    /// the attachment, which has a place for each rank of the world; the transport connects the others.
+    /// # Errors
+    /// As [`Self::attach`].
+    pub fn attach_over(
+        network: Box<dyn Transport>,
+        wireup: &Attachment,
+        taken: Arc<[u32]>,
+        settings: &'static FabricSettings,
+    ) -> Result<Endpoint> {
+        if !taken.contains(&wireup.rank) || taken.iter().any(|rank| *rank >= wireup.size) {
+            return Err(fault::foreign(format!("rank {} is not among the ranks of its host", wireup.rank)));
+        }
+        let job = Endpoint::open_job(wireup)?;
+        let world_ranks = (0..wireup.size).collect();
+        let host = HostShare { job, local: wireup.rank, world_ranks, taken: Some(taken) };
+        Endpoint::join(host, wireup.size, Some((network, true)), settings)
+    }
+
+    /// Opens the job memory of an attachment.
+    fn open_job(wireup: &Attachment) -> Result<Arc<Job>> {
         // SAFETY: a plain query about a number that may or may not be a descriptor.
         if wireup.fd < 0 || unsafe { libc::fcntl(wireup.fd, libc::F_GETFD) } < 0 {
             return Err(fault::foreign(format!(
@@ -74,7 +101,7 @@ impl Endpoint {
         unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
         job.keep(descriptor);
         remote::permit(job.launcher_pid());
-        Endpoint::enter(Arc::new(job), wireup.rank, settings)
+        Ok(Arc::new(job))
     }
 
     /// A world of one rank, with the initial settings.
@@ -95,8 +122,8 @@ impl Endpoint {
         (0..n).map(|rank| Endpoint::enter(job.clone(), rank, FabricSettings::new())).collect()
     }
 
-    /// A rank whose peers are reached by a transport, all of them or, with `host`, those outside its host. Waits obey
-    /// the transport's waiter, and never spin: a record that arrives over a network ends the sleep.
+    /// A rank whose peers are reached by a transport, all of them or, with `host`, those outside its host. Waits sleep as
+    /// the transport says; those that sleep on an object of its own never spin.
     /// # Errors
     /// As [`Self::attach`], and `MPI_ERR_NO_MEM` without memory for the rank itself.
     pub fn over(
@@ -108,14 +135,18 @@ impl Endpoint {
     ) -> Result<Endpoint> {
         let (host, shares) = match host {
             Some(host) => (host, true),
-            None => (HostShare { job: Arc::new(Job::private()?), local: 0, world_ranks: Arc::from([rank]) }, false),
+            None => (
+                HostShare { job: Arc::new(Job::private()?), local: 0, world_ranks: Arc::from([rank]), taken: None },
+                false,
+            ),
         };
         Endpoint::join(host, size, Some((network, shares)), settings)
     }
 
     pub(crate) fn enter(job: Arc<Job>, rank: u32, settings: &'static FabricSettings) -> Result<Endpoint> {
         let size = job.ranks();
-        Endpoint::join(HostShare { job, local: rank, world_ranks: (0..size).collect() }, size, None, settings)
+        let host = HostShare { job, local: rank, world_ranks: (0..size).collect(), taken: None };
+        Endpoint::join(host, size, None, settings)
     }
 
     /// Takes a place in a job memory. `network`: the way to ranks outside it, and whether those inside share memory.
@@ -125,7 +156,7 @@ impl Endpoint {
         network: Option<(Box<dyn Transport>, bool)>,
         settings: &'static FabricSettings,
     ) -> Result<Endpoint> {
-        let HostShare { job, local, world_ranks } = host;
+        let HostShare { job, local, world_ranks, taken } = host;
         let rank = world_ranks[local as usize];
         let block = job.block(local);
         if !block.claim() {
@@ -144,14 +175,15 @@ impl Endpoint {
         // Release pairs with the Acquire in `PeerProcess::probe`.
         block.probe_address().store(std::ptr::from_ref(&*probe) as u64, Ordering::Release);
         let shares = network.as_ref().is_none_or(|(_, shares)| *shares);
-        let outputs = if shares { outputs(&job, local, &world_ranks, size) } else { Box::default() };
+        let here = taken.as_ref().map_or(job.ranks(), |taken| taken.len() as u32);
+        let outputs = if shares { outputs(&job, local, &world_ranks, taken.as_deref(), size) } else { Box::default() };
         let of_network = network.as_ref().map_or(usize::MAX, |(network, _)| network.max_payload());
         let of_rings = Output::new(&job, local, local).ring.max_payload();
-        let policy = match &network {
-            None => WaitPolicy::for_job(job.ranks(), job.cores()),
-            Some(_) => WaitPolicy::for_network(),
+        let waiting = network.as_ref().map(|(network, _)| network.waiting());
+        let policy = match &waiting {
+            Some(Waiting::Own(_)) => WaitPolicy::for_network(),
+            _ => WaitPolicy::for_job(here, job.cores()),
         };
-        let waiter = network.as_ref().map(|(network, _)| network.waiter());
         let block_at = job.layout().block_at(local);
         let buffer_bytes = job.layout().copy_buffer_bytes();
         let buffer = job.mapping().at(job.layout().copy_buffer_at(local), buffer_bytes);
@@ -164,10 +196,17 @@ impl Endpoint {
         let recorder = Recorder::new(job.mapping().clone(), block_at);
         settings.recorder_depth.govern(recorder.clone());
         settings.ring_bytes.set(job.ring_bytes() as u64);
+        let (bell_at, policy) = (job.layout().bell_at(local), Arc::new(policy));
+        let doorbell = Doorbell::new(job.mapping().clone(), bell_at, policy, waiting.clone(), variables);
+        if let Some(Waiting::Bell(ringer)) = waiting {
+            let doorbell = doorbell.clone();
+            ringer.attach(Box::new(move || doorbell.ring()));
+        }
         Ok(Endpoint {
             rank,
             size,
             local,
+            here,
             pid,
             fenced,
             max_payload: if shares { of_rings.min(of_network) } else { of_network },
@@ -185,13 +224,7 @@ impl Endpoint {
             job_number: network.as_ref().map_or(job.id(), |(network, _)| network.job()),
             network: network.map(|(network, _)| network),
             bridges: None,
-            doorbell: Doorbell::new(
-                job.mapping().clone(),
-                job.layout().bell_at(local),
-                Arc::new(policy),
-                waiter,
-                variables,
-            ),
+            doorbell,
             recorder,
             instruments,
             variables,
@@ -205,8 +238,15 @@ impl Endpoint {
     }
 }
 
-/// The outputs to all world ranks: rings to those with a place in the job memory.
-fn outputs(job: &Job, own: u32, world_ranks: &[u32], size: u32) -> Box<[Output]> {
+/// The outputs to all world ranks: rings to those with a place in the job memory that is taken.
+fn outputs(job: &Job, own: u32, world_ranks: &[u32], taken: Option<&[u32]>, size: u32) -> Box<[Output]> {
+    if let Some(taken) = taken {
+        let mut outputs: Box<[Output]> = (0..size).map(|_| Output::by_network(job, own)).collect();
+        for local in taken {
+            outputs[world_ranks[*local as usize] as usize] = Output::new(job, own, *local);
+        }
+        return outputs;
+    }
     if world_ranks.len() == size as usize {
         let mut to: Vec<u32> = (0..size).collect();
         to.sort_unstable_by_key(|local| world_ranks[*local as usize]);

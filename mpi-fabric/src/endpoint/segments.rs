@@ -153,7 +153,9 @@ impl Endpoint {
 
     /// Whether there are so many cells for segments of this length, and room for so many lines in the ring to `dest`.
     fn has_cells(&mut self, dest: u32, lines: usize, cells: usize, segment: usize) -> bool {
-        let Some(output) = self.outputs.get(dest as usize).filter(|_| self.permits_cells()) else { return false };
+        // A peer on a network has a ring that must never get room.
+        let shares = |output: &&Output| output.local.is_some() && self.permits_cells();
+        let Some(output) = self.outputs.get(dest as usize).filter(shares) else { return false };
         if segment > CELL_BYTES || cells > output.cells.len() || lines.saturating_sub(1) * LINE > self.max_payload {
             return false;
         }

@@ -10,7 +10,7 @@ use super::schedule::{Region, Schedule};
 use crate::fault;
 use crate::record::{Full, Payload, RecordHead, Sink};
 use crate::region::{Access, RegionKey, Registration};
-use crate::transport::{NetworkCopies, Transport, Waiter};
+use crate::transport::{NetworkCopies, Transport, Waiter, Waiting};
 
 /// Longest payload of a record.
 const MAX_PAYLOAD: usize = 16 << 10;
@@ -123,8 +123,8 @@ impl Transport for SimulatedTransport {
         !self.schedule.lock().is_lost(peer)
     }
 
-    fn waiter(&self) -> Arc<dyn Waiter> {
-        Arc::new(Turn { schedule: self.schedule.clone(), rank: self.rank })
+    fn waiting(&self) -> Waiting {
+        Waiting::Own(Arc::new(Turn { schedule: self.schedule.clone(), rank: self.rank }))
     }
 }
 

@@ -217,8 +217,8 @@ impl Transport for Port {
         true
     }
 
-    fn waiter(&self) -> Arc<dyn Waiter> {
-        Arc::new(Bed { network: self.network.clone(), rank: self.rank })
+    fn waiting(&self) -> mpi_fabric::Waiting {
+        mpi_fabric::Waiting::Own(Arc::new(Bed { network: self.network.clone(), rank: self.rank }))
     }
 }
 

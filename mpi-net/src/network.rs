@@ -1,0 +1,411 @@
+//! The transport: records in packets, credits, packets that wait, copies.
+//!
+//! Each pair of processes has [`CREDITS`] credits in each direction: packets with records that the sender may have under way
+//! before the receiver has taken them. A record leaves at once while there is a credit. Without one, and when the provider takes nothing
+//! now, records collect in one packet, which leaves when a credit comes back. Credits travel in the packets of the other
+//! direction, and alone when half of them are owed.
+//! Invariant: a send buffer is free, a packet that waits, or the provider's; a receive buffer is the provider's, or holds a
+//! packet that was not handed out yet. Packets of a pair are handed out in the order of their numbers.
+//! Not here: the format (`packet`), the provider's calls (`provider`).
+
+mod arrivals;
+mod buffers;
+mod copies;
+mod sending;
+mod transport;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::take;
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PROC_ABORTED};
+use mpi_errors::{Error, Result};
+use mpi_fabric::{
+    Access, BellRinger, Full, NetworkCopies, Payload, RecordHead, RegionKey, Registration, Sink, Transport, Waiting,
+    host,
+};
+
+use buffers::{Buffers, bytes_of};
+use copies::Held;
+
+use crate::ffi;
+use crate::library::Library;
+use crate::packet::{self, HEADER, Header};
+use crate::provider::{ADDRESS, Completion, Kind, Operation, Provider, Registered};
+use crate::settings::NetSettings;
+use crate::token::Secret;
+use crate::watcher::Watcher;
+
+/// Packets with records that a sender may have under way to one receiver.
+const CREDITS: u32 = 8;
+/// Owed credits from which on they travel alone.
+const MOST_OWED: u32 = CREDITS / 2;
+/// Longest payload of a record.
+const PAYLOAD: usize = 64 << 10;
+/// Bytes of a buffer: a record of that length behind a header with an address.
+const BUFFER: usize = PAYLOAD + 4096;
+const RECEIVES: usize = 64;
+const SENDS: usize = 64;
+/// First field of an address in text; another one means another release of the library.
+const FORMAT: &str = "f1";
+/// The key number of memory that could not be registered.
+const NO_KEY: u64 = u64::MAX;
+/// Polls of a thread that waits for a copy before it sleeps.
+const COPY_POLLS: u32 = 2000;
+/// How long the end of a process waits until its last packets have left.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// Finds the addresses of peers: the key-value space of the launcher. Thread-safe.
+pub trait Addresses: Send + Sync {
+    /// What [`Network::address`] returned in the process of a rank.
+    /// # Errors
+    /// A sentence: the launcher has none, or does not answer.
+    fn address_of(&self, rank: u32) -> std::result::Result<String, String>;
+}
+
+/// The place of a process in its job.
+pub struct Options {
+    /// World rank.
+    pub rank: u32,
+    /// Number of ranks.
+    pub size: u32,
+    /// 128 random bits that all processes of the job have, and no other process.
+    pub secret: u128,
+}
+
+/// The network of one rank.
+pub struct Network {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: &'static NetSettings,
+    inner: Mutex<Inner>,
+    /// Registrations that end while records are handed out. Locked after `inner` or without it.
+    ended: Mutex<Ended>,
+    /// Rings the doorbell of the endpoint, and the thread that calls it.
+    bell: Mutex<Bell>,
+    remote_access: bool,
+}
+
+/// A record may end a registration, which the thread that hands it out then drops with `inner` locked.
+#[derive(Default)]
+struct Ended {
+    /// Whether records are handed out: regions are closed when that is over.
+    waits: bool,
+    regions: Vec<Registered>,
+}
+
+#[derive(Default)]
+struct Bell {
+    ring: Option<Box<dyn Fn() + Send + Sync>>,
+    watcher: Option<Watcher>,
+}
+
+/// What this process has about a peer.
+struct Peer {
+    /// The number of its address.
+    address: Option<u64>,
+    /// Packets with records that may be sent now.
+    credits: u32,
+    /// Packets taken that the peer has no report of.
+    owed: u32,
+    /// Numbers of the next packets.
+    sends: u64,
+    takes: u64,
+    /// A buffer with records that wait, and its length.
+    open: Option<(u32, usize)>,
+    /// Whether the peer has this process's address.
+    introduced: bool,
+    /// Whether it is in the list of those with packets that wait.
+    listed: bool,
+    /// Packets that arrived before their turn.
+    early: BTreeMap<u64, Vec<u64>>,
+    /// Why it is lost, if it is.
+    lost: Option<String>,
+}
+
+struct Inner {
+    provider: Provider,
+    rank: u32,
+    secret: Secret,
+    own_address: Vec<u8>,
+    addresses: Option<Arc<dyn Addresses>>,
+    peers: Vec<Peer>,
+    /// All buffers: first those of receives, then those of sends.
+    buffers: Buffers,
+    region: Registered,
+    /// One for each buffer.
+    operations: Box<[Operation]>,
+    /// The receiver of what is in each send buffer.
+    receivers: [u32; SENDS],
+    /// Send buffers that are free.
+    free: Vec<u32>,
+    /// Sends that have not completed.
+    under_way: usize,
+    /// Peers with packets that wait.
+    waiting: Vec<u32>,
+    /// Peers that are owed half of their credits or more.
+    creditors: Vec<u32>,
+    /// Receive buffers with packets that were not handed out, and their lengths.
+    arrived: VecDeque<(u32, usize)>,
+    /// Receive buffers that the provider did not take back yet.
+    unposted: Vec<u32>,
+    /// Peers that are lost.
+    lost: Vec<u32>,
+    /// Packets that were no packets of this job.
+    refused: u64,
+    /// An error of the provider itself.
+    failure: Option<String>,
+}
+
+impl Network {
+    /// Loads libfabric and opens an endpoint.
+    /// # Errors
+    /// `MPI_ERR_OTHER` with a sentence: there is no libfabric, or no provider of the settings.
+    pub fn open(settings: &'static NetSettings, options: &Options) -> Result<Network> {
+        let library = Library::load(&settings.library.get())?;
+        let mut provider = Provider::open(library, &settings.provider.get(), options.size)?;
+        if provider.facts.longest < BUFFER {
+            let (name, longest) = (&provider.facts.provider, provider.facts.longest);
+            let rule =
+                format!("provider {name} of libfabric sends {longest} bytes at most; this library needs {BUFFER}");
+            return Err(Error::new(MPI_ERR_OTHER, rule));
+        }
+        let own_address = provider.address()?;
+        let buffers = Buffers::new();
+        let region = match provider.registers_local() {
+            // SAFETY: the buffers stay until the provider is closed.
+            true => unsafe {
+                let access = u64::from(ffi::FI_SEND | ffi::FI_RECV);
+                provider.register(buffers.at, Buffers::layout().size(), access)?
+            },
+            false => Registered::NONE,
+        };
+        let kind = |number: usize| if number < RECEIVES { Kind::Receive } else { Kind::Send };
+        let peer = |_| Peer {
+            address: None,
+            credits: CREDITS,
+            owed: 0,
+            sends: 0,
+            takes: 0,
+            open: None,
+            introduced: false,
+            listed: false,
+            early: BTreeMap::new(),
+            lost: None,
+        };
+        let remote_access = provider.facts.remote_access;
+        let mut inner = Inner {
+            provider,
+            rank: options.rank,
+            secret: Secret(options.secret),
+            own_address,
+            addresses: None,
+            peers: (0..options.size).map(peer).collect(),
+            buffers,
+            region,
+            operations: (0..RECEIVES + SENDS).map(|n| Operation::new(kind(n), n as i64)).collect(),
+            receivers: [0; SENDS],
+            free: (RECEIVES as u32..(RECEIVES + SENDS) as u32).collect(),
+            under_way: 0,
+            waiting: Vec::new(),
+            creditors: Vec::new(),
+            arrived: VecDeque::new(),
+            unposted: (0..RECEIVES as u32).collect(),
+            lost: Vec::new(),
+            refused: 0,
+            failure: None,
+        };
+        inner.post_receives();
+        let (inner, ended, bell) = (Mutex::new(inner), Mutex::default(), Mutex::default());
+        Ok(Network { shared: Arc::new(Shared { settings, inner, ended, bell, remote_access }) })
+    }
+
+    /// The address of this process for the others, as text without blanks.
+    pub fn address(&self) -> String {
+        let inner = self.shared.lock();
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() || ".-_".contains(letter) { letter } else { '_' };
+        let host: String = host::name().chars().take(64).map(plain).collect();
+        let hex: String = inner.own_address.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{FORMAT};{};{host};{hex}", inner.provider.facts.provider.replace(';', "+"))
+    }
+
+    /// Passes where the addresses of the others are found. Before the first message.
+    pub fn set_addresses(&self, addresses: Arc<dyn Addresses>) {
+        self.shared.lock().addresses = Some(addresses);
+    }
+
+    /// The provider and the version of libfabric, for reports.
+    pub fn description(&self) -> String {
+        let inner = self.shared.lock();
+        let facts = &inner.provider.facts;
+        format!(
+            "provider {}, {}, {}",
+            facts.provider,
+            if facts.remote_access { "remote access" } else { "no remote access" },
+            if facts.ordered { "ordered" } else { "not ordered" }
+        )
+    }
+}
+
+/// The parts of an address in text: provider, host, address. `None` if no process of this release wrote it.
+fn parsed(text: &str) -> Option<(&str, &str, Vec<u8>)> {
+    let mut fields = text.split(';');
+    let (format, provider, host, hex) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    if format != FORMAT
+        || fields.next().is_some()
+        || hex.len() % 2 != 0
+        || hex.is_empty()
+        || hex.len() > 2 * ADDRESS
+        || !hex.bytes().all(|digit| digit.is_ascii_hexdigit())
+    {
+        return None;
+    }
+    let byte = |at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
+    let address: Option<Vec<u8>> = (0..hex.len()).step_by(2).map(byte).collect();
+    Some((provider, host, address?))
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ended(&self) -> MutexGuard<'_, Ended> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn bell(&self) -> MutexGuard<'_, Bell> {
+        self.bell.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn post_receives(&mut self) {
+        while let Some(number) = self.unposted.pop() {
+            let at = self.buffers.at(number).as_mut_ptr();
+            let operation = &raw mut self.operations[number as usize];
+            // SAFETY: the buffer and the operation stay until the provider is closed, and no other code uses them until the
+            // receive completes.
+            if unsafe { self.provider.receive(at, BUFFER, self.region, operation) } != 0 {
+                self.unposted.push(number);
+                return;
+            }
+        }
+    }
+
+    /// The number of a peer's address, which is found at the first message. `None`: the peer is lost now.
+    fn address(&mut self, peer: u32) -> Option<u64> {
+        if let Some(address) = self.peers[peer as usize].address {
+            return Some(address);
+        }
+        let found = match &self.addresses {
+            Some(addresses) => addresses.address_of(peer),
+            None => Err("its address is not known".to_owned()),
+        };
+        let entered = found.and_then(|text| {
+            let (provider, host, address) =
+                parsed(&text).ok_or_else(|| format!("{text:?} is no address of this release of the library"))?;
+            let own = self.provider.facts.provider.replace(';', "+");
+            if provider != own {
+                return Err(format!(
+                    "its host {host} uses provider {provider} and this host {} provider {own}: choose one with \
+                     FERRUM_NET_PROVIDER",
+                    host::name()
+                ));
+            }
+            self.provider.insert(&address).map_err(|error| error.to_string())
+        });
+        match entered {
+            Ok(address) => self.peers[peer as usize].address = Some(address),
+            Err(why) => self.lose(peer, format!("rank {peer} cannot be reached: {why}")),
+        }
+        self.peers[peer as usize].address
+    }
+
+    /// Gives up a peer.
+    #[cold]
+    fn lose(&mut self, peer: u32, why: String) {
+        if self.peers[peer as usize].lost.is_none() {
+            self.peers[peer as usize].lost = Some(why);
+            self.lost.push(peer);
+        }
+        if let Some((buffer, _)) = self.peers[peer as usize].open.take() {
+            self.free.push(buffer);
+        }
+    }
+
+    fn lose_connection(&mut self, peer: u32, error: i64) {
+        let host = self.addresses.as_ref().and_then(|addresses| addresses.address_of(peer).ok());
+        let host = host.as_deref().and_then(parsed).map_or("its host", |(_, host, _)| host);
+        let why = format!("the connection to rank {peer} on {host} is lost: {}", self.provider.text(error));
+        self.lose(peer, why);
+    }
+
+    fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
+        if payload.len() > PAYLOAD {
+            return Err(Full);
+        }
+        let need = packet::record_bytes(payload.len());
+        let peer = &mut self.peers[dest as usize];
+        if peer.lost.is_some() {
+            return Ok(());
+        }
+        if peer.open.is_some_and(|(_, len)| len + need > BUFFER) {
+            self.flush(dest);
+        }
+        let peer = &mut self.peers[dest as usize];
+        let (buffer, len) = match peer.open {
+            Some((_, len)) if len + need > BUFFER => return Err(Full),
+            Some(open) => open,
+            None => {
+                let buffer = self.free.pop().ok_or(Full)?;
+                let address = if peer.introduced { 0 } else { self.own_address.len() };
+                (buffer, HEADER + ((address + 7) & !7))
+            }
+        };
+        peer.open = Some((buffer, packet::append(self.buffers.at(buffer), len, head, payload)));
+        if !peer.listed {
+            self.flush(dest);
+        }
+        Ok(())
+    }
+
+    fn is_drained(&self) -> bool {
+        self.under_way == 0 && self.waiting.is_empty() && self.peers.iter().all(|peer| peer.open.is_none())
+    }
+
+    /// Whether a thread may sleep until the provider's descriptor is readable.
+    fn may_sleep(&mut self) -> bool {
+        let idle = self.arrived.is_empty() && self.creditors.is_empty() && self.unposted.is_empty();
+        idle && self.failure.is_none()
+            && !self.waiting.iter().any(|dest| self.peers[*dest as usize].credits > 0)
+            && self.provider.may_sleep()
+    }
+}
+
+/// What a test or a report needs to hand addresses around without a launcher.
+impl Addresses for OnceLock<Vec<String>> {
+    fn address_of(&self, rank: u32) -> std::result::Result<String, String> {
+        self.get().and_then(|all| all.get(rank as usize)).cloned().ok_or_else(|| "it has no address".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_other_releases_are_refused() {
+        assert_eq!(parsed("f1;tcp;h1;0aff"), Some(("tcp", "h1", vec![10, 255])));
+        for text in
+            ["", "f1", "f2;tcp;h1;0a", "f1;tcp;h1;0", "f1;tcp;h1;", "f1;tcp;h1;0g", "f1;tcp;h1;0a;", "f1;tcp;h1;+1"]
+        {
+            assert_eq!(parsed(text), None, "{text}");
+        }
+        assert_eq!(parsed(&format!("f1;tcp;h1;{}", "00".repeat(ADDRESS + 1))), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! Packets that arrive: checks, credits, the order of a pair, and the records in them.
+
+use super::*;
+
+impl Inner {
+    /// Takes completions.
+    pub(super) fn progress(&mut self) {
+        let Inner { provider, arrived, free, under_way, receivers, unposted, .. } = self;
+        let mut failed = Vec::new();
+        let status = provider.poll(|Completion { operation, bytes, error }| {
+            if operation.is_null() {
+                // Of a send from memory that is free already.
+                return;
+            }
+            // SAFETY: the provider passes the address of an operation that this process started, which stays until now.
+            let (kind, number) = unsafe { ((*operation).kind, (*operation).number) };
+            match kind {
+                Kind::Copy => {
+                    let done = if error == 0 { 1 } else { -i64::from(error) };
+                    // SAFETY: as above; the thread that waits reads it under the same lock.
+                    unsafe { (*operation).number = done };
+                }
+                Kind::Receive if error == 0 => arrived.push_back((number as u32, bytes)),
+                Kind::Receive => unposted.push(number as u32),
+                Kind::Send => {
+                    *under_way -= 1;
+                    free.push(number as u32);
+                    if error != 0 {
+                        failed.push((receivers[number as usize - RECEIVES], error));
+                    }
+                }
+            }
+        });
+        if status < 0 && self.failure.is_none() {
+            self.failure = Some(format!("the network cannot be polled: {}", self.provider.text(status)));
+        }
+        for (peer, error) in failed {
+            self.lose_connection(peer, error.into());
+        }
+    }
+
+    /// Hands out the records of a packet; the number of records.
+    pub(super) fn take(&mut self, number: u32, bytes: usize, sink: &mut dyn Sink) -> usize {
+        let words = &self.buffers.words(number)[..bytes.min(BUFFER).div_ceil(8)];
+        let packet = &bytes_of(words)[..bytes.min(BUFFER)];
+        let valid = Header::read(packet).filter(|header| {
+            (header.from as usize) < self.peers.len() && header.token == self.secret.token(header.from, self.rank)
+        });
+        let Some(header) = valid else {
+            self.refused += 1;
+            return 0;
+        };
+        let from = header.from;
+        let peer = &mut self.peers[from as usize];
+        if peer.lost.is_some() {
+            return 0;
+        }
+        let whole = packet::is_whole(packet, header.records_at());
+        if !whole || peer.credits.saturating_add(header.credits) > CREDITS || header.address as usize > ADDRESS {
+            self.lose(from, format!("rank {from} sent a packet that is none of this library"));
+            return 0;
+        }
+        peer.credits += header.credits;
+        if header.address > 0 && peer.address.is_none() {
+            let address = &packet[HEADER..HEADER + header.address as usize];
+            match self.provider.insert(address) {
+                Ok(address) => peer.address = Some(address),
+                Err(error) => {
+                    self.lose(from, format!("rank {from} cannot be reached: {error}"));
+                    return 0;
+                }
+            }
+        }
+        if !header.data {
+            return 0;
+        }
+        let ahead = header.sequence.wrapping_sub(peer.takes);
+        if ahead >= u64::from(CREDITS) || peer.early.contains_key(&header.sequence) {
+            self.lose(from, format!("rank {from} sent packet {} again, or too early", header.sequence));
+            return 0;
+        }
+        if ahead > 0 {
+            peer.early.insert(header.sequence, words.to_vec());
+            return 0;
+        }
+        let mut seen = hand_out(from, words, bytes, sink);
+        peer.takes += 1;
+        peer.owed += 1;
+        while let Some(words) = peer.early.remove(&peer.takes) {
+            // The length of a packet is a multiple of 8.
+            seen += hand_out(from, &words, words.len() * 8, sink);
+            peer.takes += 1;
+            peer.owed += 1;
+        }
+        if peer.owed >= MOST_OWED {
+            self.creditors.push(from);
+        }
+        seen
+    }
+}
+
+/// Passes the records of a whole packet on.
+pub(super) fn hand_out(from: u32, words: &[u64], bytes: usize, sink: &mut dyn Sink) -> usize {
+    let packet = &bytes_of(words)[..bytes];
+    let Some(header) = Header::read(packet) else { return 0 };
+    let (mut at, mut seen) = (header.records_at(), 0);
+    while let Some((head, payload, len, next)) = packet::record_at(packet, at) {
+        sink.record(from, &head, Payload::from_words(&words[payload / 8..], len));
+        seen += 1;
+        at = next;
+    }
+    seen
+}

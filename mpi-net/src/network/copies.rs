@@ -1,0 +1,151 @@
+//! Registered memory, and copies to and from that of peers.
+
+use super::*;
+
+/// Keeps memory registered.
+pub(super) struct Held {
+    pub(super) shared: Arc<Shared>,
+    pub(super) region: Registered,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut ended = self.shared.ended();
+        if ended.waits {
+            return ended.regions.push(self.region);
+        }
+        // The thread that hands out records has `inner`, and may wait for this lock.
+        drop(ended);
+        self.shared.lock().provider.end(self.region);
+    }
+}
+
+impl Shared {
+    /// Hands out the records that have arrived; the number of records.
+    pub(super) fn hand_out(&self, inner: &mut Inner, sink: &mut dyn Sink) -> usize {
+        self.ended().waits = true;
+        let mut seen = 0;
+        // As many as there are now: a receive that is posted again may complete at once.
+        for _ in 0..inner.arrived.len() {
+            if let Some((number, bytes)) = inner.arrived.pop_front() {
+                seen += inner.take(number, bytes, sink);
+                inner.unposted.push(number);
+            }
+        }
+        let mut ended = self.ended();
+        ended.waits = false;
+        for region in ended.regions.drain(..) {
+            inner.provider.end(region);
+        }
+        seen
+    }
+
+    /// Copies from or to a peer's region, and waits for it.
+    ///
+    /// # Safety
+    /// `at..at + bytes` is readable, and writable for a read.
+    pub(super) unsafe fn copy(
+        &self,
+        peer: u32,
+        key: RegionKey,
+        offset: u64,
+        writes: bool,
+        at: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let [start, number] = key.to_words();
+        if number == NO_KEY {
+            let rule = format!("rank {peer} could not register the memory that this process was to copy");
+            return Err(Error::new(MPI_ERR_OTHER, rule));
+        }
+        let mut done = 0;
+        while done < bytes {
+            let mut inner = self.lock();
+            let part = (bytes - done).min(inner.provider.facts.longest);
+            let Some(address) = inner.address(peer) else { return Err(lost_error(&inner, peer)) };
+            let from = if inner.provider.by_address() { start.wrapping_add(offset) } else { offset } + done as u64;
+            // SAFETY: inside the caller's memory.
+            let place = unsafe { at.add(done) };
+            let local = match inner.provider.registers_local() {
+                // SAFETY: the memory stays until the end of this function, which ends the registration.
+                true => unsafe {
+                    let access = if writes { ffi::FI_WRITE } else { ffi::FI_READ };
+                    inner.provider.register(place, part, access.into())?
+                },
+                false => Registered::NONE,
+            };
+            let mut operation = Box::new(Operation::new(Kind::Copy, 0));
+            let context = &raw mut *operation;
+            // SAFETY: the memory and the operation stay until it completes, for which the code below waits.
+            let mut status =
+                unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
+            let mut polls = 0;
+            while status == -i64::from(ffi::FI_EAGAIN) {
+                inner.progress();
+                drop(inner);
+                self.pause(&mut polls);
+                inner = self.lock();
+                // SAFETY: as above.
+                status = unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
+            }
+            // SAFETY: the operation is alive; `progress` changes it, under the lock.
+            let waits = || unsafe { (&raw const (*context).number).read_volatile() } == 0;
+            while status == 0 && waits() {
+                inner.progress();
+                // Others that this process owes something may wait for it.
+                inner.flush_all();
+                if waits() {
+                    drop(inner);
+                    self.pause(&mut polls);
+                    inner = self.lock();
+                }
+            }
+            if local.key != 0 || inner.provider.registers_local() {
+                inner.provider.end(local);
+            }
+            let ended = if status == 0 { operation.number.min(0) } else { status };
+            if ended < 0 {
+                let verb = if writes { "write" } else { "read" };
+                let why = format!("cannot {verb} the memory of rank {peer}: {}", inner.provider.text(ended));
+                return Err(Error::new(MPI_ERR_PROC_ABORTED, why));
+            }
+            done += part;
+        }
+        Ok(())
+    }
+
+    /// Between two polls of a thread that waits for a copy: sleeps a while when many have found nothing.
+    pub(super) fn pause(&self, polls: &mut u32) {
+        *polls += 1;
+        if *polls < COPY_POLLS {
+            return std::hint::spin_loop();
+        }
+        let mut inner = self.lock();
+        if !inner.may_sleep() {
+            drop(inner);
+            return std::thread::yield_now();
+        }
+        let mut list = libc::pollfd { fd: inner.provider.descriptor, events: libc::POLLIN, revents: 0 };
+        drop(inner);
+        // SAFETY: a list of one. The time is short, because another thread may take what the descriptor is readable for.
+        unsafe { libc::poll(&mut list, 1, 1) };
+    }
+}
+
+#[cold]
+pub(super) fn lost_error(inner: &Inner, peer: u32) -> Error {
+    let why = inner.peers[peer as usize].lost.clone();
+    Error::new(MPI_ERR_PROC_ABORTED, why.unwrap_or_else(|| format!("rank {peer} cannot be reached")))
+}
+
+impl NetworkCopies for Shared {
+    fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {
+        // SAFETY: the slice is writable, and no other code uses it.
+        unsafe { self.copy(peer, key, offset, false, into.as_mut_ptr(), into.len()) }
+    }
+
+    fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()> {
+        // SAFETY: the slice is readable.
+        unsafe { self.copy(peer, key, offset, true, data.as_ptr().cast_mut(), data.len()) }
+    }
+}

@@ -1,0 +1,120 @@
+//! Packets that leave: at once with a credit, together when one comes back, and credits that travel alone.
+//!
+//! Not here: records (`push` in the module above).
+
+use super::*;
+
+impl Inner {
+    /// Sends the packet of a peer that waits, if it may leave now.
+    pub(super) fn flush(&mut self, dest: u32) {
+        let Some((buffer, len)) = self.peers[dest as usize].open else { return };
+        if self.peers[dest as usize].credits == 0 {
+            return self.list(dest);
+        }
+        let Some(address) = self.address(dest) else { return };
+        let peer = &mut self.peers[dest as usize];
+        let own = if peer.introduced { 0 } else { self.own_address.len() };
+        let header = Header {
+            from: self.rank,
+            token: self.secret.token(self.rank, dest),
+            sequence: peer.sends,
+            credits: peer.owed,
+            data: true,
+            address: own as u16,
+        };
+        let packet = self.buffers.at(buffer);
+        header.write(packet);
+        packet[HEADER..HEADER + own].copy_from_slice(&self.own_address[..own]);
+        packet[HEADER + own..header.records_at()].fill(0);
+        let at_once = len <= self.provider.facts.inject_bytes;
+        let operation = if at_once { null_mut() } else { &raw mut self.operations[buffer as usize] };
+        // SAFETY: the buffer and the operation stay until the provider is closed, and no other code uses them until the
+        // send completes: the buffer is not free.
+        match unsafe { self.provider.send(address, &packet[..len], self.region, operation) } {
+            0 => {
+                peer.introduced = true;
+                peer.owed = 0;
+                peer.credits -= 1;
+                peer.sends += 1;
+                peer.open = None;
+                match at_once {
+                    true => self.free.push(buffer),
+                    false => {
+                        self.under_way += 1;
+                        self.receivers[buffer as usize - RECEIVES] = dest;
+                    }
+                }
+            }
+            error if error == -i64::from(ffi::FI_EAGAIN) => self.list(dest),
+            error => self.lose_connection(dest, error),
+        }
+    }
+
+    pub(super) fn list(&mut self, dest: u32) {
+        let peer = &mut self.peers[dest as usize];
+        if !peer.listed {
+            peer.listed = true;
+            self.waiting.push(dest);
+        }
+    }
+
+    /// Sends what may leave now, and reports of credits.
+    pub(super) fn flush_all(&mut self) {
+        for dest in take(&mut self.waiting) {
+            self.peers[dest as usize].listed = false;
+            self.flush(dest);
+        }
+        for dest in take(&mut self.creditors) {
+            self.return_credits(dest);
+        }
+        if !self.unposted.is_empty() {
+            self.post_receives();
+        }
+    }
+
+    /// Reports credits to a peer in a packet of their own, if they are still owed.
+    pub(super) fn return_credits(&mut self, dest: u32) {
+        let peer = &self.peers[dest as usize];
+        if peer.owed < MOST_OWED || peer.lost.is_some() {
+            return;
+        }
+        let header = Header {
+            from: self.rank,
+            token: self.secret.token(self.rank, dest),
+            sequence: 0,
+            credits: peer.owed,
+            data: false,
+            address: 0,
+        };
+        let Some(address) = self.address(dest) else { return };
+        let mut own = [0u8; HEADER];
+        header.write(&mut own);
+        let sent = match self.provider.facts.inject_bytes >= HEADER {
+            // SAFETY: the bytes are free again when the call returns.
+            true => unsafe { self.provider.send(address, &own, Registered::NONE, null_mut()) },
+            false => match self.free.pop() {
+                None => -i64::from(ffi::FI_EAGAIN),
+                Some(buffer) => {
+                    self.buffers.at(buffer)[..HEADER].copy_from_slice(&own);
+                    let operation = &raw mut self.operations[buffer as usize];
+                    let packet = &self.buffers.at(buffer)[..HEADER];
+                    // SAFETY: as in `flush`.
+                    let sent = unsafe { self.provider.send(address, packet, self.region, operation) };
+                    match sent {
+                        0 => {
+                            self.under_way += 1;
+                            self.receivers[buffer as usize - RECEIVES] = dest;
+                        }
+                        _ => self.free.push(buffer),
+                    }
+                    sent
+                }
+            },
+        };
+        match sent {
+            0 => self.peers[dest as usize].owed = 0,
+            error if error == -i64::from(ffi::FI_EAGAIN) => self.creditors.push(dest),
+            error => self.lose_connection(dest, error),
+        }
+    }
+}

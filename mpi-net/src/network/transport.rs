@@ -1,0 +1,113 @@
+//! The interface of the transport to the endpoint.
+
+use super::*;
+
+impl Transport for Network {
+    fn job(&self) -> u64 {
+        // Not the secret itself: the number is shown.
+        self.shared.lock().secret.token(u32::MAX, u32::MAX).max(1)
+    }
+
+    fn max_payload(&self) -> usize {
+        PAYLOAD
+    }
+
+    fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
+        self.shared.lock().push(dest, head, payload)
+    }
+
+    fn poll(&mut self, sink: &mut dyn Sink) -> Result<usize> {
+        let inner = &mut *self.shared.lock();
+        inner.progress();
+        let seen = if inner.arrived.is_empty() { 0 } else { self.shared.hand_out(inner, sink) };
+        if !inner.waiting.is_empty() || !inner.creditors.is_empty() || !inner.unposted.is_empty() {
+            inner.flush_all();
+        }
+        for peer in &inner.lost {
+            sink.lost(*peer);
+        }
+        match &inner.failure {
+            Some(why) => Err(Error::new(MPI_ERR_OTHER, why.clone())),
+            None => Ok(seen),
+        }
+    }
+
+    fn can_copy(&self, _: u32) -> bool {
+        self.shared.remote_access && self.shared.settings.remote_access.get()
+    }
+
+    unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (u64, Registration) {
+        if !self.shared.remote_access || bytes == 0 {
+            return (NO_KEY, Registration::NONE);
+        }
+        let bits = match access {
+            Access::Read => ffi::FI_REMOTE_READ,
+            Access::ReadWrite => ffi::FI_REMOTE_READ | ffi::FI_REMOTE_WRITE,
+        };
+        // SAFETY: the caller's promise: the memory stays until the registration is dropped, which ends it.
+        match unsafe { self.shared.lock().provider.register(start, bytes, bits.into()) } {
+            Ok(region) => (region.key, Registration::new(Held { shared: self.shared.clone(), region })),
+            Err(_) => (NO_KEY, Registration::NONE),
+        }
+    }
+
+    fn copies(&self) -> Arc<dyn NetworkCopies> {
+        self.shared.clone()
+    }
+
+    fn alive(&self, peer: u32) -> bool {
+        self.shared.lock().peers[peer as usize].lost.is_none()
+    }
+
+    fn lost_because(&self, peer: u32) -> Option<String> {
+        self.shared.lock().peers[peer as usize].lost.clone()
+    }
+
+    fn waiting(&self) -> Waiting {
+        Waiting::Bell(self.shared.clone())
+    }
+
+    fn is_drained(&self) -> bool {
+        self.shared.lock().is_drained()
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        // The endpoint's doorbell has this value, and the function has the doorbell.
+        let Bell { ring, watcher } = take(&mut *self.shared.bell());
+        drop(watcher);
+        drop(ring);
+        let end = Instant::now() + LINGER;
+        let mut inner = self.shared.lock();
+        while !inner.is_drained() && inner.failure.is_none() && Instant::now() < end {
+            inner.progress();
+            inner.flush_all();
+        }
+    }
+}
+
+impl BellRinger for Shared {
+    fn attach(&self, ring: Box<dyn Fn() + Send + Sync>) {
+        self.bell().ring = Some(ring);
+    }
+
+    fn arm(&self) -> bool {
+        let descriptor = {
+            let mut inner = self.lock();
+            if !inner.may_sleep() {
+                return false;
+            }
+            inner.provider.descriptor
+        };
+        let mut bell = self.bell();
+        if bell.watcher.is_none() {
+            let Some(ring) = bell.ring.take() else { return false };
+            bell.watcher = Watcher::start(descriptor, ring);
+        }
+        bell.watcher.as_ref().is_some_and(|watcher| {
+            watcher.arm();
+            true
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! The control variables of the network.
+//!
+//! Not here: where values come from (mpi-t).
+
+use mpi_t::EnumDef;
+use mpi_t::Text;
+use mpi_t::Verbosity::{TunerAll, UserAll, UserBasic};
+
+/// Which processes of one host are connected by the network all the same.
+static FORCE: EnumDef = EnumDef {
+    name: "net_force",
+    items: &[(net_force::OFF, "off"), (net_force::HOSTS, "hosts"), (net_force::ALL, "all")],
+};
+
+/// The states of `net_force`.
+pub mod net_force {
+    /// Processes that share memory use it.
+    pub const OFF: i32 = 0;
+    /// The ranks of a host form two groups, as if they were on two hosts.
+    pub const HOSTS: i32 = 1;
+    /// No two processes use shared memory.
+    pub const ALL: i32 = 2;
+}
+
+mpi_t::cvars! {
+    /// How processes of several hosts are connected.
+    pub struct NetSettings {
+        /// Connects processes that share memory by the network all the same, for tests: off: none; hosts: the ranks of a
+        /// host form two groups, the first and the second half, as if they were on two hosts; all: all processes. All processes of
+        /// a job need the same value. Takes effect when the job starts.
+        pub force: i32 = net_force::OFF => {
+            name: "net_force", unit: "", category: "net", scope: Constant, states: &FORCE, verbosity: TunerAll },
+        /// The file of libfabric to load, or a name that the system searches; empty: libfabric.so.1. Takes effect when
+        /// the job starts, if it needs a network.
+        pub library: Text = "" => {
+            name: "net_library", unit: "", category: "net", scope: Constant, verbosity: UserAll },
+        /// The provider of libfabric to use, as fi_info names it, such as tcp or verbs;ofi_rxm; empty: the first one that
+        /// libfabric offers for this job. All processes of a job need the same one. Takes effect when the job starts, if it
+        /// needs a network.
+        pub provider: Text = "" => {
+            name: "net_provider", unit: "", category: "net", scope: Constant, verbosity: UserBasic },
+        /// Whether this process lets the network copy long messages directly from and to the memory of other processes,
+        /// where the provider can; otherwise they travel as fragments. Takes effect with the next message.
+        pub remote_access: bool = true => {
+            name: "net_remote_access", unit: "", category: "net", scope: Local, verbosity: TunerAll },
+    }
+}

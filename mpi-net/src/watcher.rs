@@ -1,0 +1,108 @@
+//! The thread that wakes a process that sleeps on its doorbell when the network has something for it.
+//!
+//! The threads of a process sleep on the doorbell alone, which peers of the host ring. Before one sleeps it arms the watcher, which waits
+//! for the provider's descriptor and then rings the doorbell.
+//! Invariant: after an arming the doorbell rings when the descriptor is readable, at least once: the arming is taken back before
+//! the ring, so an arming that comes meanwhile is followed by that ring, or by another round.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    armed: bool,
+    ended: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The thread, until the value is dropped.
+pub(crate) struct Watcher {
+    shared: Arc<Shared>,
+    /// Readable when the thread is to end.
+    stop: OwnedFd,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watcher {
+    /// Starts the thread. `descriptor` stays open as long as the value. `None` if the system has no thread or descriptor left.
+    pub(crate) fn start(descriptor: i32, ring: Box<dyn Fn() + Send + Sync>) -> Option<Watcher> {
+        // SAFETY: makes a descriptor.
+        let stop = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+        if stop < 0 {
+            return None;
+        }
+        // SAFETY: made above, and owned here alone.
+        let stop = unsafe { OwnedFd::from_raw_fd(stop) };
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
+        let (of_thread, stops) = (shared.clone(), stop.as_raw_fd());
+        let watch = move || {
+            while of_thread.await_arming() {
+                wait_for(descriptor, stops);
+                of_thread.lock().armed = false;
+                ring();
+            }
+        };
+        // Signals of the program go to its own threads.
+        // SAFETY: masks of this thread; all of their words are valid.
+        let thread = unsafe {
+            let (mut all, mut before) = std::mem::zeroed::<(libc::sigset_t, libc::sigset_t)>();
+            libc::sigfillset(&mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+            let thread = thread::Builder::new().name("mpi-net".into()).stack_size(64 << 10).spawn(watch);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+            thread
+        };
+        Some(Watcher { shared, stop, thread: Some(thread.ok()?) })
+    }
+
+    /// Makes the thread ring when the descriptor is readable.
+    pub(crate) fn arm(&self) {
+        let mut state = self.shared.lock();
+        if !state.armed {
+            state.armed = true;
+            self.shared.changed.notify_one();
+        }
+    }
+}
+
+impl Shared {
+    /// Whether to watch again; waits for that.
+    fn await_arming(&self) -> bool {
+        let mut state = self.lock();
+        while !state.armed && !state.ended {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.ended
+    }
+}
+
+/// Waits until one of two descriptors is readable.
+fn wait_for(descriptor: i32, stop: i32) {
+    let mut list = [descriptor, stop].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    // SAFETY: a list of two; an interrupted wait is one that ended.
+    unsafe { libc::poll(list.as_mut_ptr(), 2, -1) };
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.shared.lock().ended = true;
+        self.shared.changed.notify_one();
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: eight bytes to a descriptor of ours.
+        unsafe { libc::write(self.stop.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Endpoints of one process that a provider connects over the machine's own network.
+//!
+//! Without libfabric each test counts as skipped, and says so.
+#![allow(unsafe_code)] // calls `register`
+#![allow(clippy::unwrap_used)] // a failed step panics
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use mpi_fabric::{Access, Endpoint, FabricSettings, Payload, RecordHead, Registration, Sink, WaitStep};
+use mpi_net::{NetSettings, Network, Options};
+
+#[derive(Default)]
+struct Inbox {
+    records: Vec<(u32, u64, Vec<u8>)>,
+    lost: Vec<u32>,
+}
+
+impl Sink for Inbox {
+    fn record(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        self.records.push((from, head.a, payload.to_vec()));
+    }
+
+    fn lost(&mut self, peer: u32) {
+        if !self.lost.contains(&peer) {
+            self.lost.push(peer);
+        }
+    }
+}
+
+const PROVIDERS: [&str; 2] = ["tcp", "tcp;ofi_rxm"];
+
+fn settings(provider: &str) -> &'static NetSettings {
+    let settings = NetSettings::new();
+    mpi_t::Cell::write(&settings.provider, &mpi_t::Value::Text(provider.into())).unwrap();
+    settings
+}
+
+/// One endpoint for each secret; `None` without the provider.
+fn endpoints(provider: &str, secrets: &[u128]) -> Option<Vec<Endpoint>> {
+    let size = secrets.len() as u32;
+    let open =
+        |(rank, secret): (u32, &u128)| Network::open(settings(provider), &Options { rank, size, secret: *secret });
+    let networks: mpi_errors::Result<Vec<Network>> = (0..).zip(secrets).map(open).collect();
+    let networks = match networks {
+        Ok(networks) => networks,
+        Err(why) => {
+            eprintln!("skipped: {why}");
+            return None;
+        }
+    };
+    let addresses: Arc<OnceLock<Vec<String>>> = Arc::default();
+    addresses.set(networks.iter().map(Network::address).collect()).unwrap();
+    let over = |(rank, network): (u32, Network)| {
+        network.set_addresses(addresses.clone());
+        Endpoint::over(Box::new(network), rank, size, None, FabricSettings::new()).unwrap()
+    };
+    Some((0..).zip(networks).map(over).collect())
+}
+
+fn with_each(secrets: &[u128], body: impl Fn(Vec<Endpoint>)) {
+    PROVIDERS.iter().filter_map(|provider| endpoints(provider, secrets)).for_each(body);
+}
+
+fn head(word: u64) -> RecordHead {
+    RecordHead { kind: 1, a: word, ..RecordHead::default() }
+}
+
+/// Polls until an endpoint has so many records.
+fn poll(endpoints: &mut [Endpoint], of: usize, inbox: &mut Inbox, records: usize) {
+    let end = Instant::now() + Duration::from_secs(30);
+    while inbox.records.len() < records {
+        assert!(Instant::now() < end, "{} of {records} records", inbox.records.len());
+        for (i, endpoint) in endpoints.iter_mut().enumerate() {
+            if i == of { endpoint.poll(inbox) } else { endpoint.poll(&mut Inbox::default()) }.unwrap();
+        }
+    }
+}
+
+#[test]
+fn records_of_all_lengths_arrive_whole_and_in_order() {
+    with_each(&[7, 7], |mut ends| {
+        let mut inbox = Inbox::default();
+        let lengths = [0, 1, 7, 8, 9, 40, 1000, 4096, 65535, 65536];
+        for (i, len) in lengths.iter().enumerate() {
+            let payload: Vec<u8> = (0..*len).map(|byte| (byte + i) as u8).collect();
+            while ends[0].push(1, &head(i as u64), &payload).is_err() {
+                ends[0].poll(&mut Inbox::default()).unwrap();
+                ends[1].poll(&mut inbox).unwrap();
+            }
+        }
+        poll(&mut ends, 1, &mut inbox, lengths.len());
+        for (i, (len, record)) in lengths.iter().zip(&inbox.records).enumerate() {
+            let due: Vec<u8> = (0..*len).map(|byte| (byte + i) as u8).collect();
+            assert_eq!(*record, (0, i as u64, due));
+        }
+        assert!(ends[0].push(1, &head(0), &vec![0; 65537]).is_err());
+    });
+}
+
+#[test]
+fn many_records_wait_for_credits_and_none_is_lost() {
+    with_each(&[7, 7, 7], |mut ends| {
+        let mut inbox = Inbox::default();
+        for word in 0..3000 {
+            for from in [0, 2] {
+                while ends[from].push(1, &head(word), &word.to_ne_bytes()).is_err() {
+                    ends[from].poll(&mut Inbox::default()).unwrap();
+                    ends[1].poll(&mut inbox).unwrap();
+                }
+            }
+        }
+        poll(&mut ends, 1, &mut inbox, 6000);
+        for from in [0, 2] {
+            let words: Vec<u64> =
+                inbox.records.iter().filter(|record| record.0 == from).map(|record| record.1).collect();
+            assert_eq!(words, (0..3000).collect::<Vec<_>>());
+        }
+        let end = Instant::now() + Duration::from_secs(30);
+        while !ends.iter().all(Endpoint::is_drained) {
+            assert!(Instant::now() < end);
+            for endpoint in &mut ends {
+                endpoint.poll(&mut inbox).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn memory_of_a_peer_is_read_and_written() {
+    with_each(&[7, 7], |mut ends| {
+        if !ends[0].can_copy(1) {
+            return eprintln!("skipped: no remote access");
+        }
+        let mut memory: Vec<u8> = (0..3 << 20).map(|byte| (byte / 7) as u8).collect();
+        let before = memory.clone();
+        let (start, bytes) = (memory.as_mut_ptr(), memory.len());
+        // SAFETY: the memory outlives the registration and changes by the peer only.
+        let (key, region) = unsafe { ends[1].register(&[0], start, bytes, Access::ReadWrite) };
+        let copier = ends[0].copier(1).unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let mut whole = vec![0; bytes];
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                copier.read(key, 0, &mut whole).unwrap();
+                let mut part = [0; 5];
+                copier.read(key, 1001, &mut part).unwrap();
+                assert_eq!(part, before[1001..1006]);
+                copier.write(key, 3, b"abc").unwrap();
+                done.store(true, std::sync::atomic::Ordering::Release);
+            });
+            // The owner makes progress for its peers.
+            while !done.load(std::sync::atomic::Ordering::Acquire) {
+                ends[1].poll(&mut Inbox::default()).unwrap();
+            }
+        });
+        drop(region);
+        assert!(whole == before, "other bytes were read");
+        assert_eq!(memory[3..6], *b"abc");
+    });
+}
+
+/// Ends a registration with the first record.
+struct Ends(Option<Registration>);
+
+impl Sink for Ends {
+    fn record(&mut self, _: u32, _: &RecordHead, _: Payload<'_>) {
+        self.0 = None;
+    }
+}
+
+#[test]
+fn a_record_may_end_a_registration() {
+    with_each(&[7, 7], |mut ends| {
+        let mut memory = [1u8; 4096];
+        // SAFETY: the memory outlives the registration and nobody writes it.
+        let (_, region) = unsafe { ends[1].register(&[0], memory.as_mut_ptr(), memory.len(), Access::Read) };
+        ends[0].push(1, &head(1), &[1]).unwrap();
+        let (done, waits) = std::sync::mpsc::channel();
+        // A poll that never returns is to fail this test, and no other.
+        std::thread::spawn(move || {
+            let mut sink = Ends(Some(region));
+            while sink.0.is_some() {
+                ends[0].poll(&mut Inbox::default()).unwrap();
+                ends[1].poll(&mut sink).unwrap();
+            }
+            done.send(()).unwrap();
+        });
+        waits.recv_timeout(Duration::from_secs(30)).expect("a poll waits for itself");
+    });
+}
+
+#[test]
+fn a_sleeping_process_wakes_for_a_record() {
+    with_each(&[7, 7], |mut ends| {
+        let mut sender = ends.remove(0);
+        let mut receiver = ends.remove(0);
+        let thread = std::thread::spawn(move || {
+            let mut inbox = Inbox::default();
+            let doorbell = receiver.doorbell();
+            for due in 1..=20 {
+                let mut wait = doorbell.begin_wait();
+                while inbox.records.len() < due {
+                    receiver.poll(&mut inbox).unwrap();
+                    if let (true, WaitStep::Sleep(ticket)) = (inbox.records.len() < due, wait.next()) {
+                        if receiver.poll(&mut inbox).unwrap() == 0 {
+                            doorbell.sleep(ticket);
+                        }
+                    }
+                }
+            }
+        });
+        for word in 0..20 {
+            std::thread::sleep(Duration::from_millis(5));
+            let bytes = if word % 2 == 0 { 1 } else { 60_000 };
+            sender.push(1, &head(word), &vec![1; bytes]).unwrap();
+            sender.poll(&mut Inbox::default()).unwrap();
+        }
+        let end = Instant::now() + Duration::from_secs(30);
+        while !thread.is_finished() {
+            assert!(Instant::now() < end, "the receiver sleeps");
+            sender.poll(&mut Inbox::default()).unwrap();
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_process_without_the_jobs_secret_puts_no_record_into_it() {
+    with_each(&[7, 7, 8], |mut ends| {
+        ends[2].push(1, &head(5), &[1]).unwrap();
+        ends[0].push(1, &head(6), &[2]).unwrap();
+        let mut inbox = Inbox::default();
+        poll(&mut ends, 1, &mut inbox, 1);
+        let end = Instant::now() + Duration::from_millis(200);
+        while Instant::now() < end {
+            ends.iter_mut().enumerate().for_each(|(i, endpoint)| {
+                let _ = if i == 1 { endpoint.poll(&mut inbox) } else { endpoint.poll(&mut Inbox::default()) };
+            });
+        }
+        assert_eq!(inbox.records, [(0, 6, vec![2])]);
+    });
+}
+
+#[test]
+fn a_peer_that_is_gone_is_reported_by_its_rank() {
+    with_each(&[7, 7], |mut ends| {
+        let mut inbox = Inbox::default();
+        ends[1].push(0, &head(9), &[]).unwrap();
+        poll(&mut ends, 0, &mut inbox, 1);
+        drop(ends.remove(1));
+        let end = Instant::now() + Duration::from_secs(30);
+        while inbox.lost.is_empty() {
+            assert!(Instant::now() < end, "nothing is reported");
+            let _ = ends[0].push(1, &head(1), &[1; 1000]);
+            ends[0].poll(&mut inbox).unwrap();
+        }
+        assert_eq!(inbox.lost, [1]);
+        assert!(!ends[0].alive(1));
+        let sentence = ends[0].lost_error(1).to_string();
+        assert!(sentence.contains("rank 1"), "{sentence}");
+    });
+}
