@@ -155,7 +155,8 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "a killed daemon of PRRTE",
         "prrte --manager prterun -n 4 -host h1,h2 sh -c \"$stay\" & up 4; end_on 2 prted; wait $!; echo code $?",
-        &["lost", "h2", "code 1\n"],
+        // PRRTE ends the processes on the other host too, and the first that is missed may be either.
+        &["lost", "host h", "code 1\n"],
     ),
     (
         "a killed launcher",

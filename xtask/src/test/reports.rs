@@ -14,7 +14,7 @@ use crate::{Result, paths, process};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines, as in `launch`; `$J` is `mpiexec` with JSON.
-const RUNS: [&str; 23] = [
+const RUNS: [&str; 28] = [
     "$J -n 2 sh -c 'exit 3'",
     "$J -n 2 $P/refused",
     "$J -n 2 $P/traffic die",
@@ -33,6 +33,11 @@ const RUNS: [&str; 23] = [
     "FERRUM_ERROR_FORMAT=json $P/abort",
     "FERRUM_SETTINGS=/nonexistent/settings FERRUM_ERROR_FORMAT=json $P/size",
     "FERRUM_P2P_EAGER_LIMIT=abc FERRUM_ERROR_FORMAT=json $P/cvars",
+    "$J -n 1 $P/ends receive : -n 1 $P/ends abort",
+    "$J -n 1 $P/ends receive : -n 1 $P/ends leave",
+    "$J -n 1 $P/ends receive : -n 1 $P/ends fatal",
+    "$J -n 1 $P/ends receive : -n 1 sh -c '$P/ends leave; exit 3'",
+    "$J --hang-report=1 --timeout 6 -n 2 $P/ends stray",
     "$J -n 2 $P/apart part",
     "$J -n 2 $P/apart part-error",
     "$J $P/spawns abort",
@@ -41,8 +46,8 @@ const RUNS: [&str; 23] = [
 ];
 
 /// Kinds that no run here writes: the first needs a limited control group; the second a filter of system calls, and a
-/// test of `mpi-launch` checks its fields.
-const UNSEEN: [&str; 2] = ["out_of_memory", "wait_failed"];
+/// test of `mpi-launch` checks its fields; the others need several hosts.
+const UNSEEN: [&str; 4] = ["out_of_memory", "wait_failed", "host_lost", "manager_lost"];
 
 /// The test that needs all runs.
 const ALL_FIELDS: &str = "documented fields are written";
