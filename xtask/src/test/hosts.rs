@@ -33,7 +33,10 @@ end_on() { lab run "$1" ps -eo pid=,args= | grep -F -e "$2" | grep -vF grep | wh
 # Waits until so many ranks have made their files.
 up() { for _ in $(seq 400); do [ "$(ls "$W"/up* 2> /dev/null | wc -l)" = "$1" ] && return; sleep 0.05; done; echo "the ranks are not up" >&2; }
 stay='touch $W/up$FERRUM_RANK; sleep 4711'
-rm -f "$W"/up*
+rm -rf "$W"/up* "$W"/prrte
+# A daemon that was killed leaves its folder, named by its process id, which comes again in another namespace.
+mkdir -p "$W"/prrte
+export PRTE_MCA_prte_tmpdir_base=$W/prrte
 "#;
 
 /// Name, shell line, and what it has to print, each text, on either stream.
