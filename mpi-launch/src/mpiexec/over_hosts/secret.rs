@@ -7,7 +7,10 @@
 //! Not here: secrecy of what is sent afterwards; a network of a cluster is as private as for the launchers themselves.
 
 use std::fs::File;
+use std::hash::Hasher;
 use std::io::{self, Read};
+
+use siphasher::sip::SipHasher24;
 
 /// A secret of 128 bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,36 +59,11 @@ impl Secret {
     }
 }
 
-/// SipHash-2-4 of whole words.
+/// SipHash-2-4 of words, each as eight bytes, the lowest first.
 fn siphash([k0, k1]: [u64; 2], words: &[u64]) -> u64 {
-    let mut v = [
-        k0 ^ 0x736f_6d65_7073_6575,
-        k1 ^ 0x646f_7261_6e64_6f6d,
-        k0 ^ 0x6c79_6765_6e65_7261,
-        k1 ^ 0x7465_6462_7974_6573,
-    ];
-    let last = (words.len() as u64 * 8) << 56;
-    for word in words.iter().chain([&last]) {
-        v[3] ^= word;
-        (0..2).for_each(|_| round(&mut v));
-        v[0] ^= word;
-    }
-    v[2] ^= 0xff;
-    (0..4).for_each(|_| round(&mut v));
-    v[0] ^ v[1] ^ v[2] ^ v[3]
-}
-
-fn round(v: &mut [u64; 4]) {
-    v[0] = v[0].wrapping_add(v[1]);
-    v[1] = v[1].rotate_left(13) ^ v[0];
-    v[0] = v[0].rotate_left(32);
-    v[2] = v[2].wrapping_add(v[3]);
-    v[3] = v[3].rotate_left(16) ^ v[2];
-    v[0] = v[0].wrapping_add(v[3]);
-    v[3] = v[3].rotate_left(21) ^ v[0];
-    v[2] = v[2].wrapping_add(v[1]);
-    v[1] = v[1].rotate_left(17) ^ v[2];
-    v[2] = v[2].rotate_left(32);
+    let mut hasher = SipHasher24::new_with_keys(k0, k1);
+    words.iter().for_each(|word| hasher.write(&word.to_le_bytes()));
+    hasher.finish()
 }
 
 #[cfg(test)]
