@@ -4,7 +4,6 @@
 //! Not here: whether hosts exist, and which rank comes to which (`mpiexec::over_hosts`).
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 
 use mpi_fabric::layout::MAX_RANKS;
 
@@ -122,7 +121,7 @@ pub(super) fn map_by(value: &OsStr) -> Result<MapBy, String> {
 /// A value of `-ppn`.
 pub(super) fn per_node(value: &OsStr) -> Result<MapBy, String> {
     let rule = || format!("a number of ranks a host, from 1 to {MAX_RANKS}");
-    OsStr::from_bytes(value.as_bytes()).to_str().and_then(slots).map(MapBy::PerNode).ok_or_else(rule)
+    value.to_str().and_then(slots).map(MapBy::PerNode).ok_or_else(rule)
 }
 
 pub(super) fn digits(value: &OsStr) -> Option<u32> {

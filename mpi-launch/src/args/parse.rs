@@ -323,7 +323,7 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         }
         Meaning::Stats => {
             // The file stands behind "=" only, because a word behind a blank may be the program.
-            let file = words.inline.is_some().then(|| words.value("a file", file_name)).transpose()?;
+            let file = words.optional("a file", file_name)?;
             if options.stats.replace(file.map(Into::into)).is_some() {
                 return Err(ArgsError::Twice { option: words.option.into(), of_group: false }.into());
             }
@@ -341,7 +341,9 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::MapBy => words.once(&mut options.map_by, false, "node, slot or ppr:N:node", hosts::map_by)?,
         Meaning::Manager => words.once(&mut options.manager, false, "a launcher", value::manager)?,
         Meaning::Oversubscribe => options.oversubscribe = words.flag()?,
-        Meaning::HangReport => options.hang_report = Some(words.optional(value::seconds)?.unwrap_or(HANG_AFTER)),
+        Meaning::HangReport => {
+            options.hang_report = Some(words.optional("a time in seconds", value::seconds)?.unwrap_or(HANG_AFTER))
+        }
         Meaning::Bind => options.bind = words.value("cores, none or auto", value::bind)?,
         Meaning::Stdin => options.input = words.value("a rank, all or none", value::input)?,
         Meaning::ErrorFormat => {
@@ -419,11 +421,12 @@ impl Values<'_> {
     }
 
     /// An option whose value, if it has one, stands behind `=`.
-    fn optional<T>(&mut self, parse: impl Fn(&OsStr) -> Result<T, String>) -> Result<Option<T>, ArgsError> {
-        match self.inline {
-            None => Ok(None),
-            Some(_) => self.value("a time in seconds", parse).map(Some),
-        }
+    fn optional<T>(
+        &mut self,
+        what: &'static str,
+        parse: impl Fn(&OsStr) -> Result<T, String>,
+    ) -> Result<Option<T>, ArgsError> {
+        self.inline.is_some().then(|| self.value(what, parse)).transpose()
     }
 
     /// An option without value.

@@ -71,6 +71,23 @@ impl Guard {
         self.groups.iter().map(|group| group.load(Ordering::Relaxed)).filter(|group| *group > 1)
     }
 
+    /// Signals what ranks of the job have left behind: children of this process that neither are the guard nor `is_other`.
+    pub(super) fn signal_orphans(&self, signal: i32, job_id: u64, is_other: impl Fn(i32) -> bool) {
+        match os::children() {
+            Some(children) => {
+                let orphans = children.into_iter().filter(|pid| *pid != self.pid() && !is_other(*pid));
+                orphans.for_each(|pid| os::signal_process(pid, signal));
+            }
+            None => {
+                // Groups of ranks that have ended may still have members; the others are found by their environment.
+                self.groups().for_each(|group| os::signal_group(group, signal));
+                if signal == libc::SIGKILL {
+                    end_members(job_id);
+                }
+            }
+        }
+    }
+
     /// Its process id.
     pub(super) fn pid(&self) -> i32 {
         self.pid

@@ -15,7 +15,7 @@ use mpi_wireup::spawn_request::SpawnResult;
 use super::activity;
 use super::child_job::{self, FromParent, Parent};
 use super::ending::{Ending, Order};
-use super::guard::{self, Guard};
+use super::guard::Guard;
 use super::hang::{self, HangWatch};
 use super::input::Inputs;
 use super::memory_limit;
@@ -446,21 +446,7 @@ impl Supervisor<'_> {
             os::signal_group(rank.pid, signal);
         }
         if matches!(signal, libc::SIGTERM | libc::SIGKILL) {
-            match os::children() {
-                Some(children) => {
-                    let others = |pid: &i32| *pid != self.guard.pid() && !self.spawned.has(*pid);
-                    let orphans = children.into_iter().filter(others);
-                    orphans.for_each(|pid| os::signal_process(pid, signal));
-                }
-                None => {
-                    // Groups of ranks that have ended may still have members; the others are found by their
-                    // environment.
-                    self.guard.groups().for_each(|group| os::signal_group(group, signal));
-                    if signal == libc::SIGKILL {
-                        guard::end_members(self.job.id());
-                    }
-                }
-            }
+            self.guard.signal_orphans(signal, self.job.id(), |pid| self.spawned.has(pid));
         }
     }
 

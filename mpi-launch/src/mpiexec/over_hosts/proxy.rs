@@ -16,7 +16,7 @@ use mpi_fabric::block_copy::BLOCK_PAGES;
 use mpi_fabric::{AbortCause, Job, JobOptions, Life, host};
 use mpi_wireup::spawn_request::SpawnResult;
 
-use super::super::guard::{self, Guard};
+use super::super::guard::Guard;
 use super::super::os::{self, Ended, Inherited, Reaped};
 use super::super::plan::Plan;
 use super::super::recordings::Recordings;
@@ -446,18 +446,7 @@ impl Proxy<'_> {
             os::signal_group(rank.pid, signal);
         }
         if all {
-            match os::children() {
-                Some(children) => {
-                    let orphans = children.into_iter().filter(|pid| *pid != self.guard.pid());
-                    orphans.for_each(|pid| os::signal_process(pid, signal));
-                }
-                None => {
-                    self.guard.groups().for_each(|group| os::signal_group(group, signal));
-                    if signal == libc::SIGKILL {
-                        guard::end_members(self.job.id());
-                    }
-                }
-            }
+            self.guard.signal_orphans(signal, self.job.id(), |_| false);
         }
     }
 
