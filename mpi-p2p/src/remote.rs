@@ -62,11 +62,6 @@ impl Engine {
         world_ranks.iter().all(|rank| endpoint.shares_memory(*rank))
     }
 
-    /// A number of this process's host; as [`mpi_fabric::Endpoint::first_of_host`].
-    pub fn first_of_host(&self, guard: &Guard<'_>) -> u32 {
-        self.state.get(guard).endpoint.first_of_host()
-    }
-
     /// Takes a part of this process's room for collectives; as [`mpi_fabric::Endpoint::take_room`].
     pub fn take_room(&self, guard: &Guard<'_>, lengths: &[usize]) -> Option<Place> {
         self.state.get(guard).endpoint.take_room(lengths)

@@ -21,6 +21,17 @@ pub fn recv(cx: CallContext, buffer: RecvBuf<'_>, source: i32, tag: i32, comm: C
     received(process.engine.recv(guard, comm.context, source, tag, buffer), status)
 }
 
+/// What the short ways of receives check first: this process, and the bytes of the buffer. `None`: something is unusual.
+#[inline(always)] // two callers, which are short
+fn usual_target(buf: *mut c_void, count: c_int, datatype: usize, tag: c_int) -> Option<(&'static Process, usize)> {
+    let process = mpi_env::running_quickly()?;
+    let bytes = short_bytes(datatype, count, usize::MAX >> 1)?;
+    if tag < 0 && tag != abi::MPI_ANY_TAG || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
+        return None;
+    }
+    Some((process, bytes))
+}
+
 /// The short way of `MPI_Recv`, from one process and into elements of a predefined type: checks all arguments, and waits for
 /// the next message of that process if it has nothing else to do. Returns the code of the call; `None`: nothing has happened,
 /// and the longer way finds the reason.
@@ -34,11 +45,7 @@ pub fn recv_quickly(
     comm: usize,
     status: *mut Status,
 ) -> Option<c_int> {
-    let process = mpi_env::running_quickly()?;
-    let bytes = short_bytes(datatype, count, usize::MAX >> 1)?;
-    if tag < 0 && tag != abi::MPI_ANY_TAG || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
-        return None;
-    }
+    let (process, bytes) = usual_target(buf, count, datatype, tag)?;
     let engine = &*process.engine;
     let mut guard = engine.lock_if_free()?;
     let context = process.comm_facts(&guard, Handle(comm))?.context();
@@ -88,13 +95,8 @@ pub fn irecv_quickly(
     request: *mut usize,
 ) -> bool {
     let start = || {
-        let process = mpi_env::running_quickly()?;
-        let bytes = short_bytes(datatype, count, usize::MAX >> 1)?;
-        if tag < 0 && tag != abi::MPI_ANY_TAG
-            || check::is_no_memory(buf)
-            || request.is_null()
-            || mpi_t::any_callback_registered()
-        {
+        let (process, bytes) = usual_target(buf, count, datatype, tag)?;
+        if request.is_null() {
             return None;
         }
         let engine = &*process.engine;

@@ -101,16 +101,17 @@ pub fn session_get_nth_pset(
 
 /// `MPI_Session_get_pset_info`
 pub fn session_get_pset_info(cx: CallContext, _session: Handle, name: &CStr, info: Out<usize>) -> Outcome {
-    let Some(group) = name.to_str().ok().and_then(|name| cx.process.pset(name)) else {
-        return Err(unknown_pset(name).into());
-    };
+    let group = pset(cx.process, name)?;
     info.set(facts_of(&[("mpi_size", &group.size().to_string())])?);
     Ok(())
 }
 
-fn unknown_pset(name: &CStr) -> Error {
-    let rule = format!("the process sets are {}", PSETS.join(" and "));
-    Error::new(abi::MPI_ERR_ARG, rule).arg("pset_name", &format_args!("{:?}", name.to_string_lossy()))
+/// The group of a process set. Errors: there is none with this name.
+fn pset(process: &Process, name: &CStr) -> Result<mpi_comm::Group> {
+    name.to_str().ok().and_then(|name| process.pset(name)).ok_or_else(|| {
+        let rule = format!("the process sets are {}", PSETS.join(" and "));
+        Error::new(abi::MPI_ERR_ARG, rule).arg("pset_name", &format_args!("{:?}", name.to_string_lossy()))
+    })
 }
 
 fn facts_of(facts: &[(&str, &str)]) -> Result<usize> {
@@ -125,10 +126,7 @@ fn facts_of(facts: &[(&str, &str)]) -> Result<usize> {
 /// other libraries: the standard does not say which the call returns.
 pub fn group_from_session_pset(cx: CallContext, session: Handle, name: &CStr, new: Out<usize>) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    let Some(group) = name.to_str().ok().and_then(|name| process.pset(name)) else {
-        new.set(abi::MPI_GROUP_NULL);
-        return Err(unknown_pset(name).into());
-    };
+    let group = pset(process, name).inspect_err(|_| new.set(abi::MPI_GROUP_NULL))?;
     new.set(process.group_insert(&mut guard, group.of_session(session))?.0);
     Ok(())
 }
