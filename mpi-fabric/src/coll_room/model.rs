@@ -39,6 +39,17 @@ impl Part {
     }
 }
 
+/// Runs the steps of two processes, each with two lines that it publishes in: the lines of both, and the number of the process.
+fn in_both(run: impl Fn(&[[Part; 2]; 2], usize) + Copy + Send + 'static) {
+    let parts = Arc::new([[Part::new(), Part::new()], [Part::new(), Part::new()]]);
+    let other = thread::spawn({
+        let parts = parts.clone();
+        move || run(&parts, 1)
+    });
+    run(&parts, 0);
+    other.join().unwrap();
+}
+
 /// A root publishes in one line again and again; each time the reader must have reported that it has finished.
 #[test]
 fn loom_a_line_is_overwritten_only_when_its_reader_has_finished() {
@@ -67,7 +78,6 @@ fn loom_a_line_is_overwritten_only_when_its_reader_has_finished() {
 #[test]
 fn loom_a_publication_reports_the_steps_before_it() {
     loom::model(|| {
-        let parts = Arc::new([[Part::new(), Part::new()], [Part::new(), Part::new()]]);
         let run = |parts: &[[Part; 2]; 2], own: usize| {
             // Two lines in turn: a line is written again after the publication in the other one was read.
             for number in 1..=3 {
@@ -75,12 +85,7 @@ fn loom_a_publication_reports_the_steps_before_it() {
                 parts[1 - own][number as usize % 2].read(number);
             }
         };
-        let other = thread::spawn({
-            let parts = parts.clone();
-            move || run(&parts, 1)
-        });
-        run(&parts, 0);
-        other.join().unwrap();
+        in_both(run);
     });
 }
 
@@ -89,7 +94,6 @@ fn loom_a_publication_reports_the_steps_before_it() {
 fn loom_a_room_that_passes_is_written_only_by_the_process_that_has_read_it() {
     loom::model(|| {
         // Two lines of each process, in turn; the rooms are the data of the first ones, and a line names one.
-        let parts = Arc::new([[Part::new(), Part::new()], [Part::new(), Part::new()]]);
         let run = |parts: &[[Part; 2]; 2], own: usize| {
             let mut room = own;
             for number in 1..=3 {
@@ -108,12 +112,7 @@ fn loom_a_room_that_passes_is_written_only_by_the_process_that_has_read_it() {
                 parts[room][0].data.with(|data| assert_eq!(unsafe { *data }, number * 10 + 1 - own as u64));
             }
         };
-        let other = thread::spawn({
-            let parts = parts.clone();
-            move || run(&parts, 1)
-        });
-        run(&parts, 0);
-        other.join().unwrap();
+        in_both(run);
     });
 }
 
