@@ -5,7 +5,7 @@
 //! Invariant: all processes of both groups get their routes, or all get an error and use nothing of the new bridge.
 //! Not here: the memory of a bridge (`mpi_fabric`).
 
-use mpi_core::abi::MPI_ERR_INTERN;
+use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_UNSUPPORTED_OPERATION};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{BridgeKey, PeerPins, ProcessId};
 use mpi_p2p::Engine;
@@ -68,13 +68,26 @@ fn bridge(
     }
     let key = BridgeKey::from_words([place, number]);
     // Each step ends before the lock is taken again for the exchange.
-    let entered = engine.enter_bridge(&mut engine.lock(), key, &members);
+    let entered = on_one_host(engine, own).and_then(|()| engine.enter_bridge(&mut engine.lock(), key, &members));
     let entered = in_all(both, entered)?;
     // All have it open.
     drop(offer);
     let joined = engine.join_bridge(&mut engine.lock(), entered, &members);
     let joined = in_all(both, joined)?;
     Ok(engine.begin_bridge(&mut engine.lock(), joined))
+}
+
+/// The processes behind a bridge share memory.
+fn on_one_host(engine: &Engine, own: &[ProcessId]) -> Result<()> {
+    let guard = engine.lock();
+    let numbers: Vec<u32> = own.iter().filter_map(|id| engine.number_of(&guard, *id)).collect();
+    match engine.on_one_host(&guard, &numbers) {
+        true => Ok(()),
+        false => Err(Error::new(
+            MPI_ERR_UNSUPPORTED_OPERATION,
+            "processes of several hosts cannot be connected with those of another job in this version",
+        )),
+    }
 }
 
 /// The result of a step, if it succeeded in all processes. An error of this process itself comes first.

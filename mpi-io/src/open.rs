@@ -16,7 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mpi_comm::{Comm, CommSpec, ContextIds, InternalMeters, agree, register, unregister};
-use mpi_core::abi::{MPI_ERR_BAD_FILE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME, MPI_ERRORS_RETURN};
+use mpi_core::abi::{
+    MPI_ERR_BAD_FILE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME, MPI_ERR_UNSUPPORTED_OPERATION, MPI_ERRORS_RETURN,
+};
 use mpi_core::{Guard, Guarded, Handle, Info};
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
@@ -130,7 +132,7 @@ impl Io {
         errhandler: Handle,
         args: OpenArgs,
     ) -> Result<File> {
-        let request = args.check();
+        let request = args.check().and_then(|request| self.on_one_host(parent).map(|()| request));
         let own = match &request {
             Ok(request) => [0, request.amode.bits()],
             Err(error) => [error.class(), 0],
@@ -163,6 +165,17 @@ impl Io {
             hints: request.hints.with(opened.buffering),
             errhandler,
         }))
+    }
+
+    /// The processes of a file share memory.
+    fn on_one_host(&self, parent: &Comm) -> Result<()> {
+        if self.engine.on_one_host(&self.engine.lock(), parent.group().world_ranks()) {
+            return Ok(());
+        }
+        let rule = "processes of several hosts cannot open a file together in this version";
+        Err(Error::new(MPI_ERR_UNSUPPORTED_OPERATION, rule).hint(
+            "Open it with MPI_COMM_SELF, or with a communicator of MPI_Comm_split_type with MPI_COMM_TYPE_SHARED.",
+        ))
     }
 
     /// Removes the communicator of a file from the engine.

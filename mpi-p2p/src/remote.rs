@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Access, Channel, EpochCounts, Place, RankLocks, RegionKey, Registration, SharedMemory};
+use mpi_fabric::{Access, Channel, EpochCounts, Place, RankLocks, RegionKey, Registration, SharedMemory, Way};
 
 use crate::engine::Engine;
 use crate::run_table::pieces;
@@ -60,6 +60,17 @@ impl Engine {
     pub fn share_memory(&self, guard: &Guard<'_>, world_ranks: &[u32]) -> bool {
         let endpoint = &self.state.get(guard).endpoint;
         world_ranks.iter().all(|rank| endpoint.shares_memory(*rank))
+    }
+
+    /// Whether no network is between these processes and this one.
+    pub fn on_one_host(&self, guard: &Guard<'_>, processes: &[u32]) -> bool {
+        let endpoint = &self.state.get(guard).endpoint;
+        processes.iter().all(|process| endpoint.way(*process) != Way::Network)
+    }
+
+    /// The lowest rank of the job that shares memory with this process.
+    pub fn first_of_host(&self, guard: &Guard<'_>) -> u32 {
+        self.state.get(guard).endpoint.first_of_host()
     }
 
     /// Takes a part of this process's room for collectives; as [`mpi_fabric::Endpoint::take_room`].

@@ -5,12 +5,14 @@
 //! Not here: the variables of other launchers (`other_launchers`), sharing memory under them (`rendezvous`).
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use mpi_fabric::Attachment;
 use mpi_fabric::layout::MAX_RANKS;
 use mpi_pmpi::records;
 
 use crate::error::{WireupError, number};
+use crate::hosts::{OverHosts, ranks_of_text, secret_of};
 use crate::launcher::{Launcher, LauncherError};
 use crate::manager::Manager;
 use crate::other_launchers::{self, OtherLauncher};
@@ -115,7 +117,9 @@ pub struct Joined {
     /// Its rank, and the job's memory.
     pub attachment: Attachment,
     /// The launcher, if that is not ours.
-    pub manager: Option<Manager>,
+    pub manager: Option<Arc<Manager>>,
+    /// Those of its ranks that share the memory, if not all do.
+    pub over: Option<OverHosts>,
     /// The name of the port of the process that spawned this job, if one did.
     pub parent: Option<String>,
 }
@@ -129,7 +133,10 @@ pub fn from_environment(ring_bytes: Option<usize>) -> Result<Option<Joined>, Wir
     let get = |name: &str| std::env::var_os(name);
     match from_variables(&get)? {
         Started::Alone => Ok(None),
-        Started::Ours(attachment) => Ok(Some(Joined { attachment, manager: None, parent: parent_port(get(PARENT))? })),
+        Started::Ours(attachment) => {
+            let over = over_hosts(&get, &attachment)?;
+            Ok(Some(Joined { attachment, manager: None, over, parent: parent_port(get(PARENT))? }))
+        }
         Started::OtherLauncher(other) => join(&other, &get, ring_bytes).map(Some),
     }
 }
@@ -146,10 +153,6 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
     let rank = number(get, RANK, "it has to be a rank below FERRUM_SIZE", |rank| *rank < size)?;
     let rule = "it has to be the number of one of the job's programs";
     let appnum = if get(APPNUM).is_some() { number(get, APPNUM, rule, |n| *n < size)? } else { 0 };
-    let several = |value: &OsString| value.to_str().is_none_or(|text| text != "0/1");
-    if let Some(value) = get(HOSTS).filter(several) {
-        return Err(WireupError::SeveralHosts { name: HOSTS, value });
-    }
     let value = get(JOB_ID).ok_or(WireupError::Missing(JOB_ID))?;
     let digits = value.to_str().filter(|text| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit()));
     let job_id = digits.and_then(|text| u64::from_str_radix(text, 16).ok()).ok_or(WireupError::Invalid {
@@ -158,6 +161,34 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
         rule: "it has to be 16 hexadecimal digits",
     })?;
     Ok(Started::Ours(Attachment { fd, job_id, rank, size, appnum }))
+}
+
+/// The ranks of this host of a job of our launcher on several hosts.
+fn over_hosts(
+    get: &dyn Fn(&str) -> Option<OsString>,
+    attachment: &Attachment,
+) -> Result<Option<OverHosts>, WireupError> {
+    let Some(value) = get(HOSTS) else { return Ok(None) };
+    let place = |value: &OsString| {
+        let (host, hosts) = value.to_str()?.split_once('/')?;
+        let (host, hosts): (u32, u32) = (host.parse().ok()?, hosts.parse().ok()?);
+        (host < hosts).then_some(hosts)
+    };
+    let rule = "it has to be the number of a host and how many there are, such as 0/2";
+    if place(&value).ok_or(WireupError::Invalid { name: HOSTS, value, rule })? == 1 {
+        return Ok(None);
+    }
+    let value = get(HOST_RANKS).ok_or(WireupError::Missing(HOST_RANKS))?;
+    let ranks = value.to_str().and_then(|text| ranks_of_text(&text.replace(' ', ""), attachment.size));
+    let rule = "it has to be the ranks of this host, such as 0,2-4";
+    let here = ranks.filter(|ranks| ranks.contains(&attachment.rank));
+    let here = here.ok_or(WireupError::Invalid { name: HOST_RANKS, value, rule })?.into();
+    let value = get(NET_SECRET).ok_or(WireupError::Missing(NET_SECRET))?;
+    // The value is not shown: it is a secret.
+    let (hidden, rule) = (OsString::from("..."), "it has to be 32 hexadecimal digits");
+    let secret = value.to_str().and_then(secret_of);
+    let secret = secret.ok_or(WireupError::Invalid { name: NET_SECRET, value: hidden, rule })?;
+    Ok(Some(OverHosts { here, secret }))
 }
 
 /// The name of the parent's port, by our launcher.
@@ -184,7 +215,7 @@ fn join(
         OtherLauncher::Port { address, id } => Box::new(pmi::client::Client::on_port(address, *id, limit)?),
         OtherLauncher::Pmix(server) => Box::new(pmix::Client::connect(server, limit)?),
     };
-    let attachment = rendezvous::share_memory(&mut *launcher, &host_info::HostInfo::own(), ring_bytes)?;
+    let (attachment, over) = rendezvous::share_memory(&mut *launcher, &host_info::HostInfo::own(), ring_bytes)?;
     let parent = if launcher.is_spawned() {
         parent_port(get(PARENT))?
     } else if get(other_launchers::PMI_SPAWNED).is_some_and(|value| value == "1") {
@@ -192,7 +223,7 @@ fn join(
     } else {
         None
     };
-    Ok(Joined { attachment, manager: Some(Manager::new(launcher)), parent })
+    Ok(Joined { attachment, manager: Some(Arc::new(Manager::new(launcher))), over, parent })
 }
 
 /// The variables for a started process.
@@ -234,12 +265,31 @@ mod tests {
     }
 
     #[test]
-    fn a_job_on_several_hosts_is_refused() {
-        let job =
-            |hosts| read(&[(JOB_FD, "7"), (JOB_ID, "00000000000000ff"), (RANK, "0"), (SIZE, "4"), (HOSTS, hosts)]);
-        assert!(job("0/1").is_ok());
-        let error = job("1/2").unwrap_err().to_string();
-        assert!(error.contains("FERRUM_HOSTS is \"1/2\"") && error.contains("one host"), "{error}");
+    fn the_ranks_of_a_host_are_checked() {
+        let place = Attachment { fd: 7, job_id: 255, rank: 2, size: 4, appnum: 0 };
+        let over = |hosts: &str, ranks: &str, secret: &str| {
+            let map = HashMap::from([
+                (HOSTS, hosts.to_owned()),
+                (HOST_RANKS, ranks.to_owned()),
+                (NET_SECRET, secret.to_owned()),
+            ]);
+            over_hosts(&|name| map.get(name).map(OsString::from), &place)
+        };
+        let secret = "0123456789abcdef0123456789abcdef";
+        let here = |over: Result<Option<OverHosts>, WireupError>| over.unwrap().map(|over| over.here.to_vec());
+        assert_eq!(over_hosts(&|_| None, &place), Ok(None));
+        assert_eq!(here(over("0/1", "0-3", secret)), None);
+        assert_eq!(here(over("1/2", "0, 2-3", secret)), Some(vec![0, 2, 3]));
+        for (hosts, ranks, secret, text) in [
+            ("2/2", "2", secret, "FERRUM_HOSTS is"),
+            ("x", "2", secret, "FERRUM_HOSTS is"),
+            ("1/2", "0-1", secret, "FERRUM_HOST_RANKS is \"0-1\""),
+            ("1/2", "2-4", secret, "FERRUM_HOST_RANKS is"),
+            ("1/2", "2-3", "abcd", "FERRUM_NET_SECRET is \"...\""),
+        ] {
+            let error = over(hosts, ranks, secret).unwrap_err().to_string();
+            assert!(error.contains(text) && !error.contains("abcd"), "{error}");
+        }
     }
 
     #[test]

@@ -39,17 +39,6 @@ pub enum WireupError {
         /// What to use instead.
         instead: &'static str,
     },
-    /// The job has processes on several hosts.
-    #[error(
-        "this job has processes on several hosts ({name} is {value:?}), and the library sends messages within one host only; \
-         run all processes of MPI programs on one host"
-    )]
-    SeveralHosts {
-        /// The variable that shows it.
-        name: &'static str,
-        /// Its value.
-        value: OsString,
-    },
     /// The launcher does not work as announced, or the processes cannot be connected.
     #[error("{0}")]
     LauncherError(#[from] LauncherError),

@@ -57,6 +57,11 @@ impl HostInfo {
         }
     }
 
+    /// Whether processes with these two can see each other, and so may share memory.
+    pub fn is_same_as(&self, other: &HostInfo) -> bool {
+        self.boot == other.boot && self.namespace == other.namespace
+    }
+
     /// As a value.
     pub fn to_value(&self) -> String {
         let range = |(first, last): &(u32, u32)| format!("{first}-{last}");

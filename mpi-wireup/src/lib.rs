@@ -5,30 +5,36 @@
 //! - [`other_launchers`]: the environment variables of other launchers.
 //! - [`rendezvous`], [`host_info`]: how processes that another launcher started come to share one job memory.
 //! - [`launcher`]: the common interface of PMI-1 and PMIx; [`pmi`], [`pmix`]: the two.
+//! - [`Directory`]: the addresses of ranks that a network connects.
 //! - [`spawn_request`], [`Spawner`]: starting further processes.
 //! - [`Manager`]: the connection to another launcher from start to end.
 //!
 //! Invariant: a process that some launcher started as one of several never becomes a world of its own in silence.
 //! Not here: starting processes (`mpi-launch`), the process after start-up (`mpi-env`).
 
+mod directory;
 mod environment;
 mod error;
 pub mod host_info;
+mod hosts;
 pub mod launcher;
 mod manager;
 pub mod other_launchers;
 pub mod pmi;
 pub mod pmix;
 pub mod rendezvous;
+mod sentence;
 pub mod spawn_request;
 mod spawner;
 mod time_limit;
 
+pub use directory::Directory;
 pub use environment::{
     APPNUM, DEBUGGER_GATE, HOST_RANKS, HOSTS, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, MANAGER,
     NET_SECRET, PROXY, RANK, RESERVED, SIZE, Started, from_environment, from_variables, is_reserved, to_variables,
 };
 pub use error::WireupError;
+pub use hosts::OverHosts;
 pub use manager::Manager;
 pub use spawn_request::PARENT;
 pub use spawner::{MPIEXEC, SERVE_SPAWN, SpawnedJob, Spawner};

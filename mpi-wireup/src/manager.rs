@@ -32,15 +32,25 @@ impl Manager {
         link.map_or(Ok(()), |mut link| link.finalize())
     }
 
+    /// Passes the launcher to `call`.
+    /// # Errors
+    /// Those of `call`; this process has no connection to its launcher any more.
+    pub(crate) fn with<R>(
+        &self,
+        call: impl FnOnce(&mut dyn Launcher) -> Result<R, LauncherError>,
+    ) -> Result<R, LauncherError> {
+        let mut link = self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match &mut *link {
+            Some(link) if std::process::id() == self.pid => call(&mut **link),
+            _ => Err(LauncherError("this process has no connection to its launcher any more".into())),
+        }
+    }
+
     /// Starts further processes.
     /// # Errors
     /// The launcher does not answer, or cannot start processes for those that run.
     pub fn spawn(&self, request: &SpawnRequest) -> Result<SpawnResult, LauncherError> {
-        let mut link = self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match &mut *link {
-            Some(link) if std::process::id() == self.pid => link.spawn(request),
-            _ => Err(LauncherError("this process has no connection to its launcher any more".into())),
-        }
+        self.with(|link| link.spawn(request))
     }
 
     /// Closes the connection of a process that ends although it has not finalised; the launcher sees that, and ends the

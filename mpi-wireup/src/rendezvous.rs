@@ -1,12 +1,14 @@
-//! The rendezvous of the processes of a job that another launcher started: they agree on one job memory.
+//! The rendezvous of the processes of a job that another launcher started: those of a host agree on one job memory.
 //!
-//! Each process puts its host info. Rank 0 creates the job memory and puts its address: a descriptor of its own, which
-//! the others open through `/proc`. After a fence rank 0 checks that all processes are on its host, and the others open
-//! the memory. A process that fails puts a sentence. After a second fence every process reads that sentence, if there
-//! is one, so that all processes fail or none does.
+//! Each process puts its host info. Rank 0 creates a job memory and puts its address: a descriptor of its own, which
+//! the others open through `/proc`. After a fence rank 0 finds out which processes run on which host. If all are on its
+//! host, the others open the memory. Otherwise rank 0 puts the ranks of each host, and after another fence the first rank of each
+//! other host does there what rank 0 does on its host. A process that fails puts a sentence. After a last fence every process reads
+//! that sentence, if there is one, so that all processes fail or none does.
 //!
-//! Invariant: no process continues alone; values of other processes are checked before they are used.
-//! Not here: the form of the values (`host_info`), the launchers (`pmi`, `pmix`).
+//! Invariant: no process continues alone; values of other processes are checked before they are used. Processes that share
+//! a memory have opened it, so that equal names of hosts connect nobody.
+//! Not here: the form of the values (`host_info`), the launchers (`pmi`, `pmix`), addresses on the network (`directory`).
 
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
@@ -15,42 +17,126 @@ use mpi_fabric::layout::MAX_RANKS;
 use mpi_fabric::{Attachment, Job, JobOptions, host, job};
 
 use crate::host_info::{HostInfo, JobAddress, started};
+use crate::hosts::{OverHosts, random_secret, ranks_of_text, ranks_to_text, secret_of};
 use crate::launcher::{KeyValueExchange, LauncherError};
+use crate::sentence::{decoded, encoded};
 
 const ADDRESS: &str = "ferrum-job";
 const FAILURE: &str = "ferrum-failure";
+/// The secret of a job on several hosts and the ranks of each, in parts.
+const HOSTS: &str = "ferrum-hosts";
+/// A sentence about the memory of a host other than that of rank 0.
+const HOST_FAILURE: &str = "ferrum-host-failure";
 
-/// This process's place in the job, its memory open. Collective: all processes of the job call it.
+/// This process's place in the job, its memory open, and, if the processes do not all share it, those that do. Collective:
+/// all processes of the job call it.
 /// # Errors
 /// A sentence; then no process has a place.
 pub fn share_memory(
     link: &mut dyn KeyValueExchange,
     own: &HostInfo,
     ring_bytes: Option<usize>,
-) -> Result<Attachment, LauncherError> {
+) -> Result<(Attachment, Option<OverHosts>), LauncherError> {
     let (rank, size) = (link.rank(), link.size());
     if size > MAX_RANKS {
         return Err(LauncherError(format!("the launcher started {size} processes; a job has {MAX_RANKS} at most")));
     }
     let appnum = link.program()?;
     put(link, &host_key(rank), own.to_value())?;
-    let made = if rank == 0 { Some(make(link, ring_bytes)) } else { None };
+    let made = if rank == 0 { Some(make(link, ADDRESS, ring_bytes)) } else { None };
     link.fence()?;
     let ready = match &made {
         // Rank 0 keeps the memory open until all have opened it, also when its check fails.
-        Some(Ok(job)) => survey(link, own, job).and_then(|()| keep(job)),
+        Some(Ok(job)) => survey(link, own, job).and_then(|()| keep(job)).map(Some),
         Some(Err(trouble)) => Err(trouble.clone()),
-        None => find(link, own, rank),
+        None => match host_of(link, 0) {
+            Ok(first) if first.is_same_as(own) => find(link, 0, ADDRESS).map(Some),
+            Ok(_) => Ok(None),
+            Err(trouble) => Err(trouble),
+        },
     };
-    if let Err(trouble) = &ready {
-        // Another process may have put a sentence already; one is enough.
-        let _ = link.put(FAILURE, &encoded(&trouble.0, link.longest_value()));
+    agree(link, FAILURE, ready.as_ref().err())?;
+    let opened = ready?;
+    let place = |(fd, job_id): (OwnedFd, u64)| Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum };
+    let Some(text) = get_long(link, HOSTS)? else {
+        // Rank 0 has found that all are on its host.
+        let opened = opened.ok_or_else(|| LauncherError(format!("rank 0 did not see the host of rank {rank}")))?;
+        return Ok((place(opened), None));
+    };
+    let over = own_part(&text, rank, size)
+        .ok_or_else(|| LauncherError(format!("rank 0 put {text:?} where the ranks of each host belong")))?;
+    let mut job = None;
+    if over.here[0] == rank && rank != 0 {
+        job = Some(
+            make(link, &address_key(rank), ring_bytes)
+                .and_then(|job| describe(link, own, &over.here, &job).map(|()| job)),
+        );
     }
     link.fence()?;
-    let (fd, job_id) = ready?;
-    match link.get(0, FAILURE)? {
-        Some(text) => Err(LauncherError(decoded(&text))),
-        None => Ok(Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum }),
+    let ready = match (opened, &job) {
+        (Some(opened), _) => Ok(opened),
+        (None, Some(Ok(job))) => keep(job),
+        (None, Some(Err(trouble))) => Err(trouble.clone()),
+        (None, None) => find(link, over.here[0], &address_key(over.here[0])),
+    };
+    agree(link, HOST_FAILURE, ready.as_ref().err())?;
+    Ok((place(ready?), Some(over)))
+}
+
+/// Puts the trouble of this process, if it has any, and waits until all have come here; then all have the trouble of one.
+fn agree(link: &mut dyn KeyValueExchange, key: &str, trouble: Option<&LauncherError>) -> Result<(), LauncherError> {
+    if let Some(trouble) = trouble {
+        // Another process may have put a sentence already; one is enough.
+        let _ = link.put(key, &encoded(&trouble.0, link.longest_value()));
+    }
+    link.fence()?;
+    match (trouble, link.get(0, key)?) {
+        (Some(trouble), _) => Err(trouble.clone()),
+        (None, Some(text)) => Err(LauncherError(decoded(&text))),
+        (None, None) => Ok(()),
+    }
+}
+
+/// The part of the text about hosts that is about the host of a rank.
+fn own_part(text: &str, rank: u32, size: u32) -> Option<OverHosts> {
+    let mut fields = text.split(';');
+    let secret = secret_of(fields.next()?)?;
+    let hosts: Vec<Vec<u32>> = fields.map(|ranks| ranks_of_text(ranks, size)).collect::<Option<_>>()?;
+    let here = hosts.into_iter().find(|ranks| ranks.contains(&rank))?.into();
+    Some(OverHosts { here, secret })
+}
+
+fn address_key(first: u32) -> String {
+    format!("ferrum-job-{first}")
+}
+
+/// Puts a text of any length, in parts.
+fn put_long(link: &mut dyn KeyValueExchange, key: &str, text: &str) -> Result<(), LauncherError> {
+    let most = link.longest_value().saturating_sub(8).max(1);
+    let parts: Vec<&[u8]> = text.as_bytes().chunks(most).collect();
+    for (i, part) in parts.iter().enumerate() {
+        // The text is plain ASCII.
+        link.put(&format!("{key}-{i}"), &format!("{}:{}", parts.len(), String::from_utf8_lossy(part)))?;
+    }
+    Ok(())
+}
+
+/// The text that rank 0 has put, if it has.
+fn get_long(link: &mut dyn KeyValueExchange, key: &str) -> Result<Option<String>, LauncherError> {
+    let (mut text, mut i, mut parts) = (String::new(), 0, 1);
+    while i < parts {
+        let Some(value) = link.get(0, &format!("{key}-{i}"))? else { break };
+        let Some((count, part)) = value.split_once(':') else { break };
+        parts = count.parse().unwrap_or(0).min(MAX_RANKS);
+        text += part;
+        i += 1;
+    }
+    if i == parts && i > 0 {
+        Ok(Some(text))
+    } else if i == 0 {
+        Ok(None)
+    } else {
+        Err(LauncherError(format!("the launcher has lost a part of the value {key}")))
     }
 }
 
@@ -69,15 +155,15 @@ fn put(link: &mut dyn KeyValueExchange, key: &str, value: String) -> Result<(), 
     link.put(key, &value)
 }
 
-/// Rank 0: creates the memory and puts its address.
-fn make(link: &mut dyn KeyValueExchange, ring_bytes: Option<usize>) -> Result<Job, LauncherError> {
+/// The first rank of a host: creates the memory and puts its address.
+fn make(link: &mut dyn KeyValueExchange, key: &str, ring_bytes: Option<usize>) -> Result<Job, LauncherError> {
     let options = JobOptions { ranks: link.size(), ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| LauncherError(error.to_string()))?;
     let fd =
         job.fd().ok_or_else(|| LauncherError("this system has no memory that processes can share (memfd)".into()))?;
     let address = JobAddress::own(fd.as_raw_fd(), job.id())
         .ok_or_else(|| LauncherError("/proc cannot be read here, through which processes find each other".into()))?;
-    put(link, ADDRESS, address.to_value())?;
+    put(link, key, address.to_value())?;
     Ok(job)
 }
 
@@ -88,21 +174,43 @@ fn keep(job: &Job) -> Result<(OwnedFd, u64), LauncherError> {
     Ok((fd, job.id()))
 }
 
-/// Rank 0: reads the host info of all ranks, which must be of one host. Returns the number of cores of the job, and
-/// the common ancestor of its processes.
+/// Rank 0: reads the host info of all ranks. If they run on several hosts, puts the ranks of each.
 fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<(), LauncherError> {
-    let mut hosts = vec![own.clone()];
+    // The ranks of each host, the host of rank 0 first.
+    let mut hosts: Vec<(HostInfo, Vec<u32>)> = vec![(own.clone(), vec![0])];
+    let mut infos = vec![own.clone()];
     for rank in 1..link.size() {
-        let host = host_of(link, rank)?;
-        on_one_host(0, own, rank, &host)?;
-        hosts.push(host);
+        let info = host_of(link, rank)?;
+        match hosts.iter_mut().find(|(host, _)| host.is_same_as(&info)) {
+            Some((_, ranks)) => ranks.push(rank),
+            None => hosts.push((info.clone(), vec![rank])),
+        }
+        if info.is_same_as(own) {
+            infos.push(info);
+        }
     }
-    let cores = all_cores(&hosts);
+    if hosts.len() > 1 {
+        let ranks: Vec<String> = hosts.iter().map(|(_, ranks)| ranks_to_text(ranks)).collect();
+        put_long(link, HOSTS, &format!("{:032x};{}", random_secret()?, ranks.join(";")))?;
+    }
+    describe_by(own, &infos, job);
+    Ok(())
+}
+
+/// The first rank of another host: reads the host info of the ranks there.
+fn describe(link: &mut dyn KeyValueExchange, own: &HostInfo, here: &[u32], job: &Job) -> Result<(), LauncherError> {
+    let infos = here.iter().map(|rank| host_of(link, *rank)).collect::<Result<Vec<_>, _>>()?;
+    describe_by(own, &infos, job);
+    Ok(())
+}
+
+/// Records the number of cores of the processes of a host, and their common ancestor.
+fn describe_by(own: &HostInfo, infos: &[HostInfo], job: &Job) {
+    let cores = all_cores(infos);
     let quota = host::quota_cores().unwrap_or(u32::MAX);
-    let shared = |pid: &&u32| hosts.iter().all(|host| host.ancestors.contains(pid));
+    let shared = |pid: &&u32| infos.iter().all(|host| host.ancestors.contains(pid));
     let launcher = own.ancestors.iter().find(shared).or(own.ancestors.first());
     job.describe(if cores == 0 { job.cores() } else { cores.min(quota) }, launcher.copied().unwrap_or(0));
-    Ok(())
 }
 
 fn host_of(link: &mut dyn KeyValueExchange, rank: u32) -> Result<HostInfo, LauncherError> {
@@ -127,47 +235,28 @@ fn all_cores(hosts: &[HostInfo]) -> u32 {
     count
 }
 
-fn on_one_host(a: u32, host_a: &HostInfo, b: u32, host_b: &HostInfo) -> Result<(), LauncherError> {
-    if host_a.boot != host_b.boot {
-        return Err(LauncherError(format!(
-            "rank {a} runs on host {} and rank {b} on host {}; this library connects the processes of one host only: have \
-             the launcher start all of them on one",
-            host_a.host, host_b.host
-        )));
-    }
-    if host_a.namespace != host_b.namespace {
-        return Err(LauncherError(format!(
-            "rank {a} and rank {b} on host {} run in different containers (process id namespaces {} and {}) and cannot \
-             see each other; start the launcher inside one container",
-            host_a.host, host_a.namespace, host_b.namespace
-        )));
-    }
-    Ok(())
-}
-
-/// The other ranks: opens the memory that rank 0 made.
-fn find(link: &mut dyn KeyValueExchange, own: &HostInfo, rank: u32) -> Result<(OwnedFd, u64), LauncherError> {
-    let first = host_of(link, 0)?;
-    on_one_host(0, &first, rank, own)?;
-    let Some(value) = link.get(0, ADDRESS)? else {
-        return Err(LauncherError("rank 0 could not make the job's memory".into()));
+/// The other ranks of a host: opens the memory that the first one made.
+fn find(link: &mut dyn KeyValueExchange, first: u32, key: &str) -> Result<(OwnedFd, u64), LauncherError> {
+    let Some(value) = link.get(first, key)? else {
+        return Err(LauncherError(format!("rank {first} could not make the job's memory")));
     };
-    let address = JobAddress::parse(&value)
-        .ok_or_else(|| LauncherError(format!("rank 0 put {value:?} where the address of the job's memory belongs")))?;
-    Ok((open(&address, rank)?, address.job_id))
+    let address = JobAddress::parse(&value).ok_or_else(|| {
+        LauncherError(format!("rank {first} put {value:?} where the address of the job's memory belongs"))
+    })?;
+    Ok((open(&address, first, link.rank())?, address.job_id))
 }
 
-fn open(address: &JobAddress, rank: u32) -> Result<OwnedFd, LauncherError> {
+fn open(address: &JobAddress, first: u32, rank: u32) -> Result<OwnedFd, LauncherError> {
     let JobAddress { pid, fd, .. } = address;
     if started(*pid) != Some(address.started) {
         return Err(LauncherError(format!(
-            "rank 0 (process {pid}) is not there any more, or rank {rank} cannot see it"
+            "rank {first} (process {pid}) is not there any more, or rank {rank} cannot see it"
         )));
     }
     let path = format!("/proc/{pid}/fd/{fd}");
     let refused = |error| {
         LauncherError(format!(
-            "rank {rank} cannot open the job's memory in rank 0 ({path}: {error}); the processes of a job have to run as \
+            "rank {rank} cannot open the job's memory in rank {first} ({path}: {error}); the processes of a job have to run as \
              one user and to see each other"
         ))
     };
@@ -176,38 +265,6 @@ fn open(address: &JobAddress, rank: u32) -> Result<OwnedFd, LauncherError> {
         return Err(LauncherError(format!("{path} should be the job's memory, but is {link:?}")));
     }
     File::options().read(true).write(true).open(&path).map(OwnedFd::from).map_err(refused)
-}
-
-/// A sentence as a value.
-fn encoded(text: &str, most: usize) -> String {
-    let mut value = String::new();
-    for byte in text.bytes() {
-        let part = match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b',' | b':' | b'(' | b')' | b'/' | b'-' | b'_' => {
-                char::from(byte).to_string()
-            }
-            _ => format!("%{byte:02x}"),
-        };
-        if value.len() + part.len() > most {
-            break;
-        }
-        value.push_str(&part);
-    }
-    value
-}
-
-/// The sentence of a value; characters that are no code stay unchanged.
-fn decoded(value: &str) -> String {
-    let bytes = value.as_bytes();
-    let mut text = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let code =
-            value.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(|code| u8::from_str_radix(code, 16).ok());
-        text.push(code.unwrap_or(*byte));
-        at += if code.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&text).chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]

@@ -146,8 +146,9 @@ impl<M: ThreadUse> Communicator<'_, M> {
     pub fn split_by_memory(&self, key: i32) -> Result<Communicator<'_, M>> {
         self.call(SPLIT_BY_MEMORY, |call| {
             drop(call.enter(-1, 0, 0));
-            // All processes of a job share the memory of one host.
-            self.made(call.process.comm_split(self.handle(), 0, key)?, "communicator")
+            let engine = &call.process.engine;
+            let host = engine.first_of_host(&engine.lock());
+            self.made(call.process.comm_split(self.handle(), host as i32, key)?, "communicator")
         })
     }
 

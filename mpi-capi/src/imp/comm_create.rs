@@ -83,6 +83,9 @@ pub fn comm_idup_with_info(
     Ok(())
 }
 
+/// Bits of a color for the resources of one kind of a host.
+const HOST_SHIFT: u32 = 20;
+
 /// `MPI_Comm_create`
 pub fn comm_create(cx: CallContext, comm: CommView, of: usize, new: Out<usize>) -> Outcome {
     let of = group(&cx, "group", of)?;
@@ -114,18 +117,21 @@ pub fn comm_split(cx: CallContext, comm: CommView, color: i32, key: i32, new: Ou
     Ok(())
 }
 
-/// `MPI_Comm_split_type`: all processes share one host's memory. The kinds of hardware are those that
+/// `MPI_Comm_split_type`: the processes of a host share memory. The kinds of hardware are those that
 /// `MPI_Get_hw_resource_info` returns; a process that is not bound to one of the kind gets `MPI_COMM_NULL`.
 pub fn comm_split_type(cx: CallContext, comm: CommView, kind: i32, key: i32, info: usize, new: Out<usize>) -> Outcome {
     let hints = hints(info)?;
     let named = |key: &str| hints.as_ref().and_then(|hints| hints.get(key)).map(str::to_owned);
+    // Hosts have different colors, and each host has one for each of its resources of a kind: there are 1,024 ranks at most.
+    let host = (cx.process.engine.first_of_host(&cx.guard) << HOST_SHIFT) as i32;
     let instance = |resource: String| match resource.as_str() {
-        "mpi_shared_memory" => 0,
-        other => mpi_env::hardware::instance(other).map_or(abi::MPI_UNDEFINED, |instance| instance as i32),
+        "mpi_shared_memory" => host,
+        other => mpi_env::hardware::instance(other)
+            .map_or(abi::MPI_UNDEFINED, |instance| host | (instance & ((1 << HOST_SHIFT) - 1)) as i32),
     };
     let color = match kind {
         abi::MPI_UNDEFINED => abi::MPI_UNDEFINED,
-        abi::MPI_COMM_TYPE_SHARED => 0,
+        abi::MPI_COMM_TYPE_SHARED => host,
         abi::MPI_COMM_TYPE_HW_GUIDED => named("mpi_hw_resource_type").map_or(abi::MPI_UNDEFINED, instance),
         abi::MPI_COMM_TYPE_RESOURCE_GUIDED => match (named("mpi_hw_resource_type"), named("mpi_pset_name")) {
             (Some(resource), _) => instance(resource),

@@ -28,6 +28,8 @@ const EDGES: i32 = 2;
 const WEIGHTED: i32 = 4;
 /// A location that the process does not have.
 const UNKNOWN: u64 = u64::MAX;
+/// Bits of the number of a package within its host.
+const HOST_SHIFT: u32 = 20;
 
 impl Process {
     /// `MPI_Cart_create`: the communicator of a grid; `MPI_COMM_NULL` in processes that it does not need. Collective;
@@ -145,7 +147,7 @@ impl Process {
             Ok(Topology::Distributed(_)) => (0, 0),
             Err(error) => (error.class(), 0),
         };
-        let [package, core] = location();
+        let [package, core] = self.location();
         let own = [class as u64, digest as u32 as u64, package, core];
         let all = Exchange::among_all(&self.engine, &parent, TOPOLOGY_TAG).all(own)?;
         let topology = topology?;
@@ -156,12 +158,23 @@ impl Process {
         Ok(order.iter().position(|member| *member == parent.rank()).map(|rank| rank as u32))
     }
 
+    /// Package and core that this process is bound to, as words; a process that is bound to a package alone has no core. Packages
+    /// of different hosts have different numbers.
+    fn location(&self) -> [u64; 2] {
+        let host = u64::from(self.engine.first_of_host(&self.engine.lock())) << HOST_SHIFT;
+        let number = |kind| hardware::instance(kind).map_or(UNKNOWN, u64::from);
+        match number("sysfs://package") {
+            UNKNOWN => [UNKNOWN, number("sysfs://core")],
+            package => [host | package & ((1 << HOST_SHIFT) - 1), number("sysfs://core")],
+        }
+    }
+
     /// The processes of a topology, in the order of their new ranks.
     fn order(&self, parent: &Comm, topology: &Topology, reorder: bool) -> Result<Order> {
         if !reorder {
             return Ok(Order::unchanged((0..nodes(topology)).collect()));
         }
-        let all = Exchange::among_all(&self.engine, parent, TOPOLOGY_TAG).all(location())?;
+        let all = Exchange::among_all(&self.engine, parent, TOPOLOGY_TAG).all(self.location())?;
         let members = placed(topology, &all);
         let packages = members.iter().map(|member| all[*member as usize][0]).collect();
         Ok(Order { members, packages })
@@ -280,12 +293,6 @@ fn nodes(topology: &Topology) -> u32 {
         // Every process is a node.
         Topology::Distributed(_) => u32::MAX,
     }
-}
-
-/// Package and core that this process is bound to, as words; a process that is bound to a package alone has no core.
-fn location() -> [u64; 2] {
-    let number = |kind| hardware::instance(kind).map_or(UNKNOWN, u64::from);
-    [number("sysfs://package"), number("sysfs://core")]
 }
 
 /// The processes of a topology in the order of their new ranks, by the locations of all processes of the parent. The

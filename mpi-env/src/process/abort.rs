@@ -1,7 +1,7 @@
 //! Abnormal end of the job, or of a part of it: `MPI_Abort` and fatal errors (MPI-5.0, 9.3 and 11.4).
 //!
 //! This library's launcher ends a part of the job: the processes of a communicator, window or file. The whole job ends
-//! under other launchers, and where the processes are all of the job's, or some are another job's.
+//! under other launchers, on several hosts, and where the processes are all of the job's, or some are another job's.
 //! Invariant: the process requests the end before it prints or flushes anything, so this library's launcher
 //! ends the processes even if the process then hangs while it writes its output. The first process that ends the job sets the
 //! exit code, and only its report is printed.
@@ -40,7 +40,8 @@ impl Process {
     /// Whether these processes are less than all of the job, and can be ended alone.
     fn is_part(&self, members: &[u32]) -> bool {
         let is_member = |rank: u32| members.contains(&rank);
-        let by_launcher = self.is_launched() && self.manager.is_none();
+        // Processes on a network have no bits of those that have ended, so all end.
+        let by_launcher = self.is_launched() && self.manager.is_none() && self.directory.is_none();
         by_launcher && members.iter().all(|member| *member < self.size()) && !(0..self.size()).all(is_member)
     }
 

@@ -51,7 +51,7 @@ fn make() -> Result<&'static Process> {
         // register the first one, a child of `fork` uses its parent's record.
         unsafe {
             pthread_atfork(None, None, Some(in_child));
-            if process.manager.is_some() {
+            if process.manager.is_some() || process.directory.is_some() {
                 libc::atexit(at_exit);
             }
         }

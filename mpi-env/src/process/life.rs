@@ -65,12 +65,19 @@ impl Process {
     /// Reports a normal end of this process to a foreign launcher, unless the process ends between initialisation and
     /// finalisation. A session that begins later makes no further request to the launcher.
     pub(crate) fn part_from_launcher(&self) {
-        if let Some(manager) = &self.manager
-            && matches!(self.life(), Life::New | Life::Finalised)
+        if self.manager.is_none() && self.directory.is_none() {
+            return;
+        }
+        if matches!(self.life(), Life::New | Life::Finalised)
             && self.engine.process_lock().try_lock().is_some_and(|guard| *self.users.get(&guard) == 0)
         {
-            // A launcher that has closed the connection detects the end of the process.
-            let _ = manager.finalize();
+            if let Some(directory) = &self.directory {
+                directory.finalize();
+            }
+            if let Some(manager) = &self.manager {
+                // A launcher that has closed the connection detects the end of the process.
+                let _ = manager.finalize();
+            }
         }
     }
 

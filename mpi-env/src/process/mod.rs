@@ -15,6 +15,7 @@ pub(crate) mod identity;
 pub mod info_env;
 pub(crate) mod initial_errhandler;
 pub(crate) mod life;
+mod network;
 pub(crate) mod running;
 pub(crate) mod sessions;
 pub(crate) mod spawning;

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
 use mpi_errors::{Error, ErrorCodes};
 use mpi_fabric::{Endpoint, FabricSettings, Job};
-use mpi_wireup::Spawner;
+use mpi_net::NetSettings;
+use mpi_wireup::{Joined, Spawner};
 
 use crate::process::initial_errhandler::{bad_initial_errhandler, initial_errhandler};
+use crate::process::network;
 use crate::record::process::Process;
 use crate::record::variables;
 
@@ -38,18 +40,27 @@ impl StartFailure {
     }
 }
 
+/// The failure of a process that has joined a job and cannot be connected: its report ends the job, if the memory can be used.
+fn in_job_of(joined: &Joined, settings: &'static FabricSettings, error: Error) -> StartFailure {
+    match Endpoint::attach(&joined.attachment, settings) {
+        Ok(endpoint) => StartFailure::in_job(error, endpoint.job().clone(), endpoint.rank()),
+        Err(_) => error.into(),
+    }
+}
+
 /// Creates the record of a process from its environment: in the launcher's job if a launcher started the process, else
 /// in a job of one process. Under a foreign launcher all processes of the job wait for each other here. Errors:
 /// `MPI_ERR_OTHER` if the launcher's environment is not usable, `MPI_ERR_ARG` if file or environment give a variable an
 /// invalid value.
 pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Box<Process>, StartFailure> {
     let settings = FabricSettings::new();
-    let registry = variables::begin(settings)?;
+    let net = NetSettings::new();
+    let registry = variables::begin(settings, net)?;
     let joined = mpi_wireup::from_environment(settings.ring_length())
         .map_err(|error| mpi_errors::Error::new(MPI_ERR_OTHER, error.to_string()))?;
-    let endpoint = match &joined {
-        Some(joined) => Endpoint::attach(&joined.attachment, settings)?,
-        None => Endpoint::alone(settings)?,
+    let (endpoint, directory) = match &joined {
+        Some(joined) => network::attach(joined, settings, net).map_err(|error| in_job_of(joined, settings, error))?,
+        None => (Endpoint::alone(settings)?, None),
     };
     let (job, rank) = (endpoint.job().clone(), endpoint.rank());
     let made = match bad_initial_errhandler() {
@@ -65,6 +76,7 @@ pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Bo
         process.appnum = joined.attachment.appnum as i32;
         process.parent_port = joined.parent;
         process.manager = joined.manager;
+        process.directory = directory;
         if process.manager.is_none() {
             process.spawner = Box::new(Spawner::new(Some(process.job.launcher_pid() as i32)));
         }

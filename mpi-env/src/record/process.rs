@@ -18,10 +18,11 @@ use mpi_fabric::queue_map::QueueMap;
 use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
+use mpi_net::NetSettings;
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};
-use mpi_wireup::{self as wireup, Manager, Spawner};
+use mpi_wireup::{self as wireup, Directory, Manager, Spawner};
 
 use crate::metrics::heap;
 use crate::metrics::objects::{ObjectMetrics, event_key};
@@ -113,7 +114,9 @@ pub struct Process {
     pub(crate) memory: Arc<JobInstruments>,
     pub(crate) launched: bool,
     /// The connection to a foreign launcher.
-    pub(crate) manager: Option<Manager>,
+    pub(crate) manager: Option<Arc<Manager>>,
+    /// The addresses of the ranks, if a network connects them.
+    pub(crate) directory: Option<Arc<Directory>>,
     pub(crate) appnum: i32,
     /// Starts further processes.
     pub(crate) spawner: Box<Spawner>,
@@ -164,7 +167,7 @@ impl Process {
     /// variable an invalid value.
     pub fn new(endpoint: Endpoint) -> Result<Box<Process>> {
         let (settings, rings) = (endpoint.settings(), endpoint.job().ring_bytes());
-        let registry = variables::begin(settings)?;
+        let registry = variables::begin(settings, NetSettings::new())?;
         // The job was created before the settings were read.
         settings.ring_bytes.set(rings as u64);
         Process::with_registry(endpoint, registry, Arc::default())
@@ -252,6 +255,7 @@ impl Process {
             memory,
             launched: false,
             manager: None,
+            directory: None,
             appnum: 0,
             spawner: Box::new(Spawner::new(None)),
             parent_port: None,

@@ -8,6 +8,7 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{FabricInstruments, FabricSettings};
 use mpi_io::FileInstruments;
+use mpi_net::NetSettings;
 use mpi_p2p::{CommInstruments, CommSettings, Engine, PeerInstruments};
 use mpi_t::Registry;
 use mpi_win::{OneSided, WinInstruments};
@@ -42,6 +43,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("fabric.queues", "The rings of records between processes."),
     ("fabric.recorder", "The flight recorder: the last calls of a process, readable by other processes."),
     ("fabric.waiting", "Waiting in the fabric: yields, sleeps, wake-ups."),
+    ("net", "The network between processes that share no memory."),
     ("stats", "Statistics that are written when the job ends."),
     ("coll", "Collective operations."),
     ("coll.ops", "Reduction operations: number of uses and bytes of data."),
@@ -66,10 +68,11 @@ const CATEGORIES: &[(&str, &str)] = &[
 
 /// Creates a registry with the variables that the process needs before it joins the job. Invalid values become an error
 /// only in [`complete`], when the report can end the job.
-pub(crate) fn begin(fabric: &'static FabricSettings) -> Result<Registry> {
+pub(crate) fn begin(fabric: &'static FabricSettings, net: &'static NetSettings) -> Result<Registry> {
     let registry = Registry::from_surroundings();
     registry.describe_categories(CATEGORIES);
     registry.register_settings(fabric)?;
+    registry.register_settings(net)?;
     Ok(registry)
 }
 

@@ -12,6 +12,7 @@ static ERROR_COLOR: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"
 static ERROR_FORMAT: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
 static ERROR_VERBOSITY: EnumDef = EnumDef { name: "error_verbosity", items: &[(0, "brief"), (1, "normal"), (2, "full")] };
 static FABRIC_COPY_STORES: EnumDef = EnumDef { name: "fabric_copy_stores", items: &[(0, "auto"), (1, "cached"), (2, "streaming")] };
+static NET_FORCE: EnumDef = EnumDef { name: "net_force", items: &[(0, "off"), (1, "hosts"), (2, "all")] };
 static PROCESS_STATE: EnumDef = EnumDef { name: "process_state", items: &[(0, "computing"), (1, "sending"), (2, "waiting"), (3, "in a collective"), (4, "in file i/o")] };
 static STATS_AT_END: EnumDef = EnumDef { name: "stats_at_end", items: &[(0, "off"), (1, "summary"), (2, "all")] };
 static STATS_FORMAT: EnumDef = EnumDef { name: "stats_format", items: &[(0, "text"), (1, "json")] };
@@ -82,6 +83,70 @@ pub static CATALOG: Catalog = Catalog {
                 until_init: false,
             },
             initial: Initial::U64(64),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "net_force",
+                description: "Connects processes that share memory by the network all the same, for tests: off: none; hosts: the ranks of a host form two groups, the first and the second half, as if they were on two hosts; all: all processes. All processes of a job need the same value. Takes effect when the job starts.",
+                unit: "",
+                category: "net",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Constant,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(-2147483648, 2147483647),
+                states: Some(&NET_FORCE),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "net_library",
+                description: "The file of libfabric to load, or a name that the system searches; empty: libfabric.so.1. Takes effect when the job starts, if it needs a network.",
+                unit: "",
+                category: "net",
+                value: ValueType::Text,
+                bind: Bind::NoObject,
+                scope: Scope::Constant,
+                verbosity: Verbosity::UserAll,
+                limits: Limits::Length(1024),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::Text(""),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "net_provider",
+                description: "The provider of libfabric to use, as fi_info names it, such as tcp or verbs;ofi_rxm; empty: the first one that libfabric offers for this job. All processes of a job need the same one. Takes effect when the job starts, if it needs a network.",
+                unit: "",
+                category: "net",
+                value: ValueType::Text,
+                bind: Bind::NoObject,
+                scope: Scope::Constant,
+                verbosity: Verbosity::UserBasic,
+                limits: Limits::Length(1024),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::Text(""),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "net_remote_access",
+                description: "Whether this process lets the network copy long messages directly from and to the memory of other processes, where the provider can; otherwise they travel as fragments. Takes effect with the next message.",
+                unit: "",
+                category: "net",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
+                until_init: false,
+            },
+            initial: Initial::I32(1),
         },
         CvarRow {
             definition: CvarDef {
@@ -4213,6 +4278,7 @@ pub static CATALOG: Catalog = Catalog {
         CategoryRow { name: "file", description: "Files that processes open together." },
         CategoryRow { name: "file.traffic", description: "Bytes read from and written to each file, and the time for it." },
         CategoryRow { name: "memory", description: "Memory that the program or the library has allocated." },
+        CategoryRow { name: "net", description: "The network between processes that share no memory." },
         CategoryRow { name: "objects", description: "Communicators, groups, datatypes and other objects: their number and uses." },
         CategoryRow { name: "objects.events", description: "Events of objects that are created and freed." },
         CategoryRow { name: "p2p", description: "Point-to-point messages: queues, traffic, protocols, waiting." },

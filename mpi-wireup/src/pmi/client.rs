@@ -50,6 +50,17 @@ impl Client {
         Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0 }.greet()
     }
 
+    /// Uses a copy of the descriptor of `PMI_FD`, which stays open, and sends the first request: for our own launcher, which uses
+    /// the connection for other requests too.
+    /// # Errors
+    /// A sentence that names the variable.
+    pub fn on_copy_of(fd: i32, rank: u32, size: u32, limit: Duration) -> Result<Client, LauncherError> {
+        let origin = format!("PMI_FD is {fd}");
+        let connection = Connection::duplicate(fd)
+            .map_err(|why| LauncherError(format!("mpiexec serves PMI to this program ({origin}), but {why}")))?;
+        Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0 }.greet()
+    }
+
     /// Connects to the address that `PMI_PORT` names, sends `PMI_ID` and receives the rank.
     /// # Errors
     /// A sentence that names the variable.

@@ -69,7 +69,7 @@ type Init = unsafe extern "C" fn(*mut Process, *mut c_void, usize) -> c_int;
 type Get = unsafe extern "C" fn(*const Process, *const c_char, *const Info, usize, *mut *const Value) -> c_int;
 type Put = unsafe extern "C" fn(u8, *const c_char, *const Value) -> c_int;
 type Commit = unsafe extern "C" fn() -> c_int;
-type Fence = unsafe extern "C" fn(*const Process, usize, *const c_void, usize) -> c_int;
+type Fence = unsafe extern "C" fn(*const Process, usize, *const Info, usize) -> c_int;
 type Spawn = unsafe extern "C" fn(*const Info, usize, *const App, usize, *mut c_char) -> c_int;
 type Abort = unsafe extern "C" fn(c_int, *const c_char, *const Process, usize) -> c_int;
 type Finalize = unsafe extern "C" fn(*const c_void, usize) -> c_int;
@@ -206,10 +206,11 @@ impl Library {
         }
     }
 
-    /// `PMIx_Fence` of the whole job.
+    /// `PMIx_Fence` of the whole job, which takes the values that were put to all hosts.
     pub(super) fn fence(&self) -> Result<(), c_int> {
-        // SAFETY: no processes named means all of the job.
-        checked(unsafe { (self.fence)(ptr::null(), 0, ptr::null(), 0) })
+        let collect = Info::flag(b"pmix.collect");
+        // SAFETY: no processes named means all of the job; one piece of information that is valid during the call.
+        checked(unsafe { (self.fence)(ptr::null(), 0, &collect, 1) })
     }
 
     /// Whether a process of another job started this one.

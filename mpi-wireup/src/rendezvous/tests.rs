@@ -51,7 +51,7 @@ impl KeyValueExchange for Place {
     }
 }
 
-type Outcome = Result<Attachment, LauncherError>;
+type Outcome = Result<(Attachment, Option<OverHosts>), LauncherError>;
 /// The change of a value that is put under a key; `None`: it gets lost.
 type Change = fn(&str, &str) -> Option<String>;
 
@@ -84,7 +84,9 @@ fn assert_all_fail(outcomes: &[Outcome], texts: &[&str]) {
 #[test]
 fn all_get_the_same_memory() {
     for size in [1, 2, 5] {
-        let places: Vec<Attachment> = all(size, |_| HostInfo::own(), as_is).into_iter().map(Result::unwrap).collect();
+        let places: Vec<_> = all(size, |_| HostInfo::own(), as_is).into_iter().map(Result::unwrap).collect();
+        assert!(places.iter().all(|(_, over)| over.is_none()));
+        let places: Vec<Attachment> = places.into_iter().map(|(place, _)| place).collect();
         assert!(places.iter().all(|place| place.job_id == places[0].job_id && place.size == size));
         assert!(places.iter().all(|place| place.appnum == place.rank % 2));
         let endpoints: Vec<Endpoint> =
@@ -102,19 +104,63 @@ fn the_job_has_the_cores_of_all_ranks_together() {
     assert_eq!(all_cores(&[]), 0);
 }
 
-#[test]
-fn all_processes_name_several_hosts() {
-    let host = |rank| HostInfo { boot: format!("b{}", rank / 2), host: format!("node{}", rank / 2), ..HostInfo::own() };
-    assert_all_fail(
-        &all(4, host, as_is),
-        &["on host node0 and rank 2 on host node1", "on host node0 and rank 3 on host node1"],
-    );
+/// The number of the memory that each rank has, and the ranks that share it.
+fn memories(outcomes: Vec<Outcome>) -> Vec<(u64, Vec<u32>, u128)> {
+    let of = |(place, over): (Attachment, Option<OverHosts>)| {
+        let over = over.expect("several hosts");
+        Endpoint::attach(&place, mpi_fabric::FabricSettings::new()).unwrap();
+        (place.job_id, over.here.to_vec(), over.secret)
+    };
+    outcomes.into_iter().map(|outcome| of(outcome.unwrap())).collect()
 }
 
 #[test]
-fn all_processes_name_several_containers() {
+fn the_ranks_of_each_host_share_a_memory() {
+    let host = |rank| HostInfo { boot: format!("b{}", rank % 2), host: format!("node{}", rank % 2), ..HostInfo::own() };
+    let found = memories(all(5, host, as_is));
+    for (rank, (memory, here, secret)) in found.iter().enumerate() {
+        assert_eq!(*here, if rank % 2 == 0 { vec![0, 2, 4] } else { vec![1, 3] });
+        assert_eq!((memory, secret), (&found[rank % 2].0, &found[0].2));
+    }
+    assert!(found[0].0 != found[1].0 && found[0].2 != 0);
+}
+
+#[test]
+fn containers_are_hosts() {
     let host = |rank| HostInfo { namespace: format!("pid:_{rank}_"), ..HostInfo::own() };
-    assert_all_fail(&all(2, host, as_is), &["different containers"]);
+    let found = memories(all(3, host, as_is));
+    assert!((0..3).all(|rank| found[rank as usize].1 == [rank]));
+}
+
+#[test]
+fn many_hosts_fit_into_short_values() {
+    let host = |rank| HostInfo { boot: format!("b{}", rank % 7), ..HostInfo::own() };
+    let changed: Change = |_, value| Some(value.into());
+    let found = memories(all(300, host, changed));
+    assert!((0..300).all(|rank: usize| found[rank].1.iter().all(|other| *other as usize % 7 == rank % 7)));
+}
+
+#[test]
+fn values_about_hosts_are_checked() {
+    let host = |rank| HostInfo { boot: format!("b{}", rank / 2), ..HostInfo::own() };
+    let changes: [(Change, &str); 4] = [
+        (
+            |key, value| Some(if key == "ferrum-hosts-0" { value.replace("2-3", "2,9") } else { value.into() }),
+            "where the ranks",
+        ),
+        (
+            |key, value| Some(if key == "ferrum-hosts-0" { value.replace("1:", "2:") } else { value.into() }),
+            "lost a part",
+        ),
+        (|key, value| (key != "ferrum-job-2").then(|| value.into()), "rank 2 could not make"),
+        (
+            |key, value| Some(if key == "ferrum-job-2" { "nonsense".into() } else { value.into() }),
+            "rank 2 put \"nonsense\"",
+        ),
+    ];
+    for (change, text) in changes {
+        assert_all_fail(&all(4, host, change), &[text]);
+    }
 }
 
 #[test]

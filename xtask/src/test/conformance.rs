@@ -51,8 +51,19 @@ fn sources() -> PathBuf {
 /// Builds the programs of these lines with a library, runs them and judges each run.
 pub fn run_all(
     library: &Library,
+    entries: Vec<Entry>,
+    report: &mut Report,
+    judge: impl FnMut(&Entry, &Outcome) -> Verdict,
+) -> Result<()> {
+    run_by(library, entries, report, |ranks, program| library.launch(ranks, program), judge)
+}
+
+/// The same with a launcher, which starts a program on so many ranks.
+pub fn run_by(
+    library: &Library,
     mut entries: Vec<Entry>,
     report: &mut Report,
+    launch: impl Fn(usize, &Path) -> Command,
     mut judge: impl FnMut(&Entry, &Outcome) -> Verdict,
 ) -> Result<()> {
     for entry in &mut entries {
@@ -74,7 +85,7 @@ pub fn run_all(
         for &ranks in &entry.ranks {
             let title = entry.title(ranks);
             progress.part(&title);
-            let mut command: Command = library.launch(ranks, &folder.join(&entry.program));
+            let mut command = launch(ranks, &folder.join(&entry.program));
             command
                 .env("TMPDIR", &temporary)
                 .args(&entry.arguments)

@@ -3,6 +3,8 @@
 //! Invariant: when the suite has ended, in whatever way, no process and no namespace of it is left.
 //! Not here: the arguments and parts of `mpiexec` for hosts and their unit tests (`mpi-launch`).
 
+mod messages;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -287,8 +289,12 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     fs::create_dir_all(&work)?;
     cases(&lab, dist, &work, CASES, report)?;
     messages_of_mpich(&lab, dist, &work, &mpich, report)?;
+    messages::run(&lab, dist, &work, &mpich, report)?;
     match slurm(&lab, context) {
-        Ok(()) => cases(&lab, dist, &work, SLURM_CASES, report)?,
+        Ok(()) => {
+            cases(&lab, dist, &work, SLURM_CASES, report)?;
+            messages::run_in_slurm(&lab, dist, &work, report)?;
+        }
         Err(failure) => report.skip("Slurm", &failure.to_string()),
     }
     // The host does not come back, so this is the last one.

@@ -27,6 +27,8 @@ pub struct Entry {
     pub mpich: Option<String>,
     /// Why the suite `asan` skips it.
     pub asan: Option<String>,
+    /// Why it does not hold for processes that share no memory, so that the suite `network` skips it.
+    pub network: Option<String>,
 }
 
 /// The expected end of a run.
@@ -99,6 +101,7 @@ fn entry(line: &str) -> Result<Entry> {
         limit: Duration::from_secs(60),
         mpich: None,
         asan: None,
+        network: None,
     };
     for option in options {
         let (name, value) = option.split_once('=').ok_or_else(|| format!("{option} is no option"))?;
@@ -116,6 +119,7 @@ fn entry(line: &str) -> Result<Entry> {
             "limit" => entry.limit = Duration::from_secs(number()?.unsigned_abs().into()),
             "mpich" => entry.mpich = Some(value.to_owned()),
             "asan" => entry.asan = Some(value.to_owned()),
+            "network" => entry.network = Some(value.to_owned()),
             _ => return Err(format!("{name} is no option").into()),
         }
     }

@@ -23,6 +23,7 @@ mod launch;
 mod manifest;
 mod miri;
 mod mpi4py;
+mod network;
 mod observe;
 mod pmi;
 mod report;
@@ -79,7 +80,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 32] = [
+const SUITES: [(&str, &str, Suite); 33] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -118,6 +119,11 @@ const SUITES: [(&str, &str, Suite); 32] = [
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("observe", "mpitop, mpi-info and mpiexec --stats: jobs seen from outside", observe::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
+    (
+        "network",
+        "conformance programs whose ranks use the network, as if each were on a host of its own",
+        network::suite,
+    ),
     ("hosts", "mpiexec over several hosts, made of namespaces, by Hydra, PRRTE and Slurm", hosts::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
     ("bench", "the side-by-side programs run on our library", bench),

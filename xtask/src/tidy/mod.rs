@@ -24,7 +24,7 @@ const LAYERS: [&[&str]; 10] = [
     &["mpi-errors"],
     &["mpi-t"],
     &["mpi-datatype", "mpi-fabric"],
-    &["mpi-p2p"],
+    &["mpi-p2p", "mpi-net"],
     &["mpi-comm"],
     &["mpi-coll"],
     &["mpi-win", "mpi-io", "mpi-dynamic"],

@@ -1,0 +1,124 @@
+/* Ranks on several hosts: messages of all lengths between all pairs, collectives, groups of hosts, ways to end. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+
+static void must(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "rank %d: %s\n", rank, what);
+        MPI_Abort(MPI_COMM_WORLD, 99);
+    }
+}
+
+static unsigned char byte(int from, int to, int length, int at)
+{
+    return (unsigned char)(from * 31 + to * 17 + length + at * 7 + at / 251);
+}
+
+/* Each pair exchanges messages of this length. */
+static void exchange(int length)
+{
+    unsigned char *out = malloc((size_t)size * (length + 1)), *in = malloc((size_t)size * (length + 1));
+    MPI_Request *requests = malloc(2 * (size_t)size * sizeof *requests);
+    for (int peer = 0; peer < size; peer++) {
+        unsigned char *to = out + (size_t)peer * (length + 1);
+        for (int i = 0; i < length; i++)
+            to[i] = byte(rank, peer, length, i);
+        MPI_Irecv(in + (size_t)peer * (length + 1), length + 1, MPI_BYTE, peer, length, MPI_COMM_WORLD,
+                  &requests[peer]);
+    }
+    for (int peer = 0; peer < size; peer++)
+        MPI_Isend(out + (size_t)peer * (length + 1), length, MPI_BYTE, peer, length, MPI_COMM_WORLD,
+                  &requests[size + peer]);
+    MPI_Status *statuses = malloc(2 * (size_t)size * sizeof *statuses);
+    MPI_Waitall(2 * size, requests, statuses);
+    for (int peer = 0; peer < size; peer++) {
+        int count, wrong = 0;
+        MPI_Get_count(&statuses[peer], MPI_BYTE, &count);
+        for (int i = 0; i < length; i++)
+            wrong += in[(size_t)peer * (length + 1) + i] != byte(peer, rank, length, i);
+        must(count == length && wrong == 0, "a message has other bytes");
+    }
+    free(statuses);
+    free(requests);
+    free(in);
+    free(out);
+}
+
+/* What processes of several hosts do not share yet is an error of its class in each process, and the job goes on. */
+static void refused(void)
+{
+    MPI_File file;
+    MPI_Win win;
+    MPI_Comm child;
+    int *base, class, codes[1];
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Error_class(MPI_File_open(MPI_COMM_WORLD, "/tmp/ferrum-hosts-none", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+                    &class);
+    must(class == MPI_ERR_UNSUPPORTED_OPERATION, "MPI_File_open");
+    MPI_Error_class(MPI_Win_allocate_shared(4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), &class);
+    must(class == MPI_ERR_RMA_SHARED, "MPI_Win_allocate_shared");
+    MPI_Error_class(MPI_Comm_spawn("/bin/true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child, codes),
+                    &class);
+    must(class == MPI_ERR_SPAWN, "MPI_Comm_spawn");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("refused as they should be\n");
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    char name[MPI_MAX_PROCESSOR_NAME];
+    int length, here, first, hosts, sum;
+    MPI_Comm host;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 2 % size) {
+        if (!strcmp(how, "abort"))
+            MPI_Abort(MPI_COMM_WORLD, 7);
+        if (!strcmp(how, "abort-self"))
+            MPI_Abort(MPI_COMM_SELF, 5);
+        if (!strcmp(how, "fatal"))
+            MPI_Send(NULL, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        if (!strcmp(how, "exit"))
+            exit(9);
+    }
+    if (!strcmp(how, "refused"))
+        refused();
+    while (!strcmp(how, "wait"))
+        MPI_Barrier(MPI_COMM_WORLD);
+    static const int lengths[] = {0, 1, 8, 33, 2048, 16385, 65535, 65536, 65537, 1 << 20, (3 << 20) + 5};
+    for (int i = 0; i < (int)(sizeof lengths / sizeof *lengths); i++)
+        exchange(lengths[i]);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &here);
+    MPI_Comm_rank(host, &first);
+    first = first == 0;
+    MPI_Allreduce(&first, &hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    int *shared, *of_first, unit;
+    MPI_Aint bytes;
+    MPI_Win win;
+    MPI_Win_allocate_shared(sizeof *shared, sizeof *shared, MPI_INFO_NULL, host, &shared, &win);
+    MPI_Win_shared_query(win, 0, &bytes, &unit, &of_first);
+    if (shared == of_first)
+        *shared = rank + 1000;
+    MPI_Barrier(host);
+    int least;
+    MPI_Allreduce(&rank, &least, 1, MPI_INT, MPI_MIN, host);
+    must(*of_first == least + 1000, "the memory of the host has another value");
+    MPI_Win_free(&win);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    must(sum == size * (size - 1) / 2, "a sum is wrong");
+    MPI_Get_processor_name(name, &length);
+    printf("%d of %d on %s, %d there, %d hosts\n", rank, size, name, here, hosts);
+    MPI_Comm_free(&host);
+    MPI_Finalize();
+    return 0;
+}

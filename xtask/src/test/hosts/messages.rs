@@ -1,0 +1,149 @@
+//! Programs of this library on several hosts: by our `mpiexec`, and by other launchers alone.
+//!
+//! Not here: programs without MPI and those of other libraries (`hosts`), ranks of one host on the network (`network`).
+
+use std::path::Path;
+
+use super::super::conformance::{self, Verdict};
+use super::super::{Report, network};
+use super::{Lab, cases};
+use crate::peers::Library;
+use crate::{Result, paths};
+
+/// Programs of this library on several hosts (`tests/hosts/messages.c`): by our `mpiexec`, and by other launchers alone.
+const MESSAGES: &[(&str, &str, &[&str])] = &[
+    (
+        "messages: mpiexec and Hydra",
+        "hydra -n 4 -host h1,h2 $W/messages; echo code $?",
+        &["0 of 4 on h1, 2 there, 2 hosts\n", "3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
+    ),
+    (
+        "messages: ranks by turns",
+        "hydra -n 5 --map-by node -host h1,h2 $W/messages; echo code $?",
+        &["0 of 5 on h1, 3 there, 2 hosts\n", "3 of 5 on h2, 2 there, 2 hosts\n", "code 0\n"],
+    ),
+    (
+        "messages: three hosts",
+        "hydra -n 3 -host h1,h2,h3 $W/messages; echo code $?",
+        &["2 of 3 on h3, 1 there, 3 hosts\n", "code 0\n"],
+    ),
+    (
+        "messages: without remote access",
+        "FERRUM_NET_REMOTE_ACCESS=off hydra -n 4 -host h1,h2 $W/messages; echo code $?",
+        &["3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
+    ),
+    (
+        "messages: mpiexec and PRRTE",
+        "prrte --manager prterun -n 4 -host h1,h2 $W/messages; echo code $?",
+        &["3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
+    ),
+    (
+        "messages: Hydra alone",
+        "lab run 1 $MPICH/bin/mpiexec.hydra -hosts h1,h2 -n 4 -ppn 2 $W/messages; echo code $?",
+        &["0 of 4 on h1, 2 there, 2 hosts\n", "3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
+    ),
+    (
+        "messages: Hydra alone, one host",
+        "FERRUM_NET_LIBRARY=/nowhere lab run 1 $MPICH/bin/mpiexec.hydra -hosts h1 -n 2 $W/messages; echo code $?",
+        &["1 of 2 on h1, 2 there, 1 hosts\n", "code 0\n"],
+    ),
+    (
+        "messages: no libfabric",
+        "FERRUM_NET_LIBRARY=/nowhere hydra -n 4 -host h1,h2 $W/messages; echo code $?",
+        &["Net_library is \"/nowhere\"", "code 16\n"],
+    ),
+    (
+        "messages: no such provider",
+        "FERRUM_NET_PROVIDER=none lab run 1 $MPICH/bin/mpiexec.hydra -hosts h1,h2 -n 2 -ppn 1 $W/messages; echo code $?",
+        &["has no provider \"none\"", "code 16\n"],
+    ),
+    (
+        "messages: MPI_Abort",
+        "hydra -n 4 -host h1,h2 $W/messages abort; echo code $?",
+        &["rank 2 of 4 ($W/messages) on host h2 called MPI_Abort with code 7; the other ranks were ended", "code 7\n"],
+    ),
+    (
+        "messages: MPI_Abort, Hydra alone",
+        "lab run 1 $MPICH/bin/mpiexec.hydra -hosts h1,h2 -n 4 -ppn 2 $W/messages abort; echo code $?",
+        &["rank 2 of 4 on h2 called MPI_Abort with code 7", "code 7\n"],
+    ),
+    (
+        "messages: MPI_Abort of a part",
+        "hydra -n 4 -host h1,h2 $W/messages abort-self; echo code $?",
+        &["on host h2 called MPI_Abort with code 5; the other ranks were ended", "code 5\n"],
+    ),
+    (
+        "messages: a fatal error",
+        "hydra -n 4 -host h1,h2 $W/messages fatal; echo code $?",
+        &["call  MPI_Send on communicator", "on host h2 ended the job after a fatal error, with code 2", "code 2\n"],
+    ),
+    (
+        "messages: a rank that exits",
+        "hydra -n 4 -host h1,h2 $W/messages exit; echo code $?",
+        &["rank 2 of 4 ($W/messages) on host h2 exited with code 9", "code 9\n"],
+    ),
+    (
+        "messages: a host that falls silent in a barrier",
+        "export FERRUM_LAUNCHER_TIMEOUT=3; hydra -n 4 -host h1,h2 sh -c 'touch $W/up$FERRUM_RANK; exec $W/messages wait' & up 4; sleep 1; lab cut 2; wait $!; echo code $?; sleep 4; lab left 2 | grep -c 'messages wait'; lab mend 2",
+        &["host h2 with ranks 2-3 is lost: nothing came from it for 3 s; the other ranks were ended", "code 1\n0\n"],
+    ),
+    (
+        "messages: a killed rank in a barrier",
+        "hydra -n 4 -host h1,h2 sh -c 'touch $W/up$FERRUM_RANK; exec $W/messages wait' & up 4; sleep 1; end_on 2 'messages wait'; wait $!; echo code $?",
+        &["on host h2 was killed by signal 9 (SIGKILL)", "code 137\n"],
+    ),
+    (
+        "messages: what several hosts do not share",
+        "hydra -n 4 -host h1,h2 $W/messages refused; echo code $?",
+        &["refused as they should be\n", "code 0\n"],
+    ),
+];
+
+/// The same under Slurm.
+const SLURM_MESSAGES: &[(&str, &str, &[&str])] = &[
+    (
+        "messages: mpiexec and Slurm",
+        "slurm -n 4 -ppn 2 $W/messages; echo code $?",
+        &["0 of 4 on h1, 2 there, 2 hosts\n", "3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
+    ),
+    (
+        "messages: srun alone",
+        "lab run 1 srun --mpi=pmi2 -N 2 -n 4 --overcommit $W/messages; echo code $?",
+        &["0 of 4 on h1, 2 there, 2 hosts\n", "3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
+    ),
+];
+
+/// All cases, and the conformance programs.
+pub fn run(lab: &Lab, dist: &Path, work: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
+    if !network::has_libfabric() {
+        report.skip("messages", "libfabric.so.1 is not found (Debian: libfabric1)");
+        return Ok(());
+    }
+    Library::ferrum(dist).compile(&paths::root().join("tests/hosts/messages.c"), &work.join("messages"), &[])?;
+    cases(lab, dist, work, MESSAGES, report)?;
+    conformance_programs(lab, dist, mpich, report)
+}
+
+/// The cases under Slurm.
+pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
+    if network::has_libfabric() { cases(lab, dist, work, SLURM_MESSAGES, report) } else { Ok(()) }
+}
+
+/// The conformance programs for four ranks, two on each of two hosts.
+fn conformance_programs(lab: &Lab, dist: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
+    let entries = network::entries_for(report, |ranks| ranks == 4)?;
+    let ssh = lab.folder.join("ssh");
+    let launch = |ranks: usize, program: &Path| {
+        let mut command = lab.command(&["run", "1"]);
+        command.arg(dist.join("bin/mpiexec")).arg("--manager").arg(mpich.launcher());
+        command.args(["-n", &ranks.to_string(), "-host", "h1,h2"]).arg(program);
+        command.env("HYDRA_LAUNCHER", "ssh").env("HYDRA_LAUNCHER_EXEC", &ssh);
+        command
+    };
+    conformance::run_by(&Library::ferrum(dist), entries, report, launch, |entry, outcome| {
+        match entry.verdict(outcome) {
+            Some(text) => Verdict::Failed(text),
+            None => Verdict::Passed,
+        }
+    })
+}

@@ -1,0 +1,58 @@
+//! The conformance programs with every pair of ranks on the network (`net_force`), on this host.
+//!
+//! Programs about what processes do with memory that they share are skipped, each with the reason in the manifest; chapters that
+//! the network does not carry are not run.
+//! Not here: jobs on several hosts (`hosts`).
+
+use super::conformance::{self, Verdict};
+use super::manifest::Entry;
+use super::{Context, Report};
+use crate::Result;
+use crate::peers::Library;
+
+/// The chapters of the programs.
+const CHAPTERS: [&str; 5] = ["p2p", "coll", "comm", "topo", "datatype"];
+
+/// All programs of the chapters with two ranks or more.
+pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
+    if !has_libfabric() {
+        report.skip("network", "libfabric.so.1 is not found (Debian: libfabric1)");
+        return Ok(());
+    }
+    let mut entries = entries_for(report, |ranks| ranks > 1)?;
+    for entry in &mut entries {
+        entry.environment.push(("FERRUM_NET_FORCE".into(), "all".into()));
+    }
+    let library = Library::ferrum(context.dist()?);
+    conformance::run_all(&library, entries, report, |entry, outcome| match entry.verdict(outcome) {
+        Some(text) => Verdict::Failed(text),
+        None => Verdict::Passed,
+    })
+}
+
+/// The lines of the manifest that hold for ranks that share no memory, with these numbers of ranks. Counts the others as skipped.
+pub fn entries_for(report: &mut Report, wanted: impl Fn(usize) -> bool) -> Result<Vec<Entry>> {
+    let chapter = |entry: &Entry| entry.program.split('/').next().is_some_and(|chapter| CHAPTERS.contains(&chapter));
+    let mut entries: Vec<Entry> = conformance::entries()?.into_iter().filter(chapter).collect();
+    for entry in &mut entries {
+        entry.ranks.retain(|ranks| wanted(*ranks));
+        if let Some(reason) = &entry.network {
+            for ranks in std::mem::take(&mut entry.ranks) {
+                if report.selects(&entry.title(ranks)) {
+                    report.skip(&entry.title(ranks), reason);
+                }
+            }
+        }
+    }
+    Ok(entries)
+}
+
+/// Whether the system has the library.
+pub fn has_libfabric() -> bool {
+    let folders = ["/lib", "/usr/lib", "/usr/lib64", "/lib64", "/usr/local/lib"];
+    let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
+    folders.iter().any(|folder| {
+        let folder = std::path::Path::new(folder);
+        folder.join("libfabric.so.1").exists() || folder.join(&triple).join("libfabric.so.1").exists()
+    })
+}
