@@ -3,13 +3,15 @@
 //! The words travel up a tree to the first process and down again. A process has up to [`RADIX`] - 1 children on each
 //! level, so that in a small communicator the first process reaches all others directly.
 //! Invariant: the messages of an exchange do not depend on the words, so that a process that contributes an error still
-//! sends and receives all of its messages and no other process waits for ever.
+//! sends and receives all of its messages and no other process waits for ever. In an exchange among some processes of a
+//! communicator, one that has lost another sends empty messages in place of the words, which are an error in all that
+//! receive them.
 //! Not here: the meaning of the words.
 
-use mpi_core::abi::MPI_ERR_OTHER;
+use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PROC_ABORTED};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
-use mpi_p2p::{Engine, Mode};
+use mpi_p2p::{Engine, Mode, TAGS_OF_SOME};
 
 use crate::comm::Comm;
 use crate::group::Group;
@@ -72,14 +74,19 @@ impl<'a> Exchange<'a> {
     ) -> Result<Vec<[u64; N]>> {
         let mut all = vec![[0; N]; self.ranks.len()];
         all[self.place] = own;
+        let mut first = None;
         for child in self.children() {
-            self.receive(child, all[child..self.end_of(child)].as_flattened_mut())?;
+            self.keep(&mut first, self.receive(child, all[child..self.end_of(child)].as_flattened_mut()))?;
         }
         match self.parent() {
-            Some(parent) => self.send(parent, all[self.place..self.end_of(self.place)].as_flattened())?,
+            Some(parent) => {
+                let words = all[self.place..self.end_of(self.place)].as_flattened();
+                let sent = self.send_unless(parent, &first, words);
+                self.keep(&mut first, sent)?;
+            }
             None => adjust(&mut all),
         }
-        self.distribute(all.as_flattened_mut())?;
+        self.distribute_unless(all.as_flattened_mut(), first)?;
         Ok(all)
     }
 
@@ -92,37 +99,70 @@ impl<'a> Exchange<'a> {
 
     /// Replaces the words of all processes by those of the first one; all pass as many.
     pub fn distribute(&self, words: &mut [u64]) -> Result<()> {
-        if let Some(parent) = self.parent() {
-            self.receive(parent, words)?;
-        }
-        // The largest subtree first.
-        self.children().rev().try_for_each(|child| self.send(child, words))
+        self.distribute_unless(words, None)
     }
 
     /// The sum of the numbers of all processes, each place for itself; all processes give as many.
     pub fn sum(&self, own: Vec<u64>) -> Result<Vec<u64>> {
         let mut sum = own;
         let mut of_child = vec![0; sum.len()];
+        let mut first = None;
         for child in self.children() {
-            self.receive(child, &mut of_child)?;
+            self.keep(&mut first, self.receive(child, &mut of_child))?;
             sum.iter_mut().zip(&of_child).for_each(|(sum, of_child)| *sum += of_child);
         }
         if let Some(parent) = self.parent() {
-            self.send(parent, &sum)?;
+            let sent = self.send_unless(parent, &first, &sum);
+            self.keep(&mut first, sent)?;
         }
-        self.distribute(&mut sum)?;
+        self.distribute_unless(&mut sum, first)?;
         Ok(sum)
     }
 
-    fn send(&self, place: usize, words: &[u64]) -> Result<()> {
-        let data = SendBuf::from_slice(words);
+    /// As [`Exchange::distribute`]; with an error, of this process or of its parent, the children get that one.
+    fn distribute_unless(&self, words: &mut [u64], mut first: Option<Error>) -> Result<()> {
+        if let Some(parent) = self.parent() {
+            self.keep(&mut first, self.receive(parent, words))?;
+        }
+        // The largest subtree first.
+        for child in self.children().rev() {
+            match self.send_unless(child, &first, words) {
+                // The child needs nothing any more. The others would wait for this process in the next exchange.
+                Err(error) if self.is_among_some() && error.class() == MPI_ERR_PROC_ABORTED => {}
+                sent => self.keep(&mut first, sent)?,
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Whether the loss of a process ends the messages with that one alone. It ends all messages of operations of all
+    /// processes, so that each of these finds it.
+    fn is_among_some(&self) -> bool {
+        !(0..TAGS_OF_SOME).contains(&self.tag)
+    }
+
+    /// Keeps the first error of an exchange that goes on with it. Errors: it, where each process finds one by itself.
+    fn keep(&self, first: &mut Option<Error>, result: Result<()>) -> Result<()> {
+        match result {
+            Err(error) if self.is_among_some() => {
+                first.get_or_insert(error);
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    /// Sends words, or, with an error, nothing in their place.
+    fn send_unless(&self, place: usize, error: &Option<Error>, words: &[u64]) -> Result<()> {
+        let data = if error.is_some() { SendBuf::empty() } else { SendBuf::from_slice(words) };
         self.engine.send(self.engine.lock(), self.context, self.ranks[place], self.tag, data, Mode::Standard)
     }
 
     fn receive(&self, place: usize, words: &mut [u64]) -> Result<()> {
+        let bytes = size_of_val(words) as u64;
         let room = RecvBuf::from_slice(words);
-        self.engine.recv(self.engine.lock(), self.context, self.ranks[place], self.tag, room)?;
-        Ok(())
+        let status = self.engine.recv(self.engine.lock(), self.context, self.ranks[place], self.tag, room)?;
+        if status.bytes() == bytes { Ok(()) } else { Err(failed_elsewhere()) }
     }
 
     fn parent(&self) -> Option<usize> {
@@ -138,6 +178,11 @@ impl<'a> Exchange<'a> {
     fn end_of(&self, place: usize) -> usize {
         if place == 0 { self.ranks.len() } else { (place + width(place)).min(self.ranks.len()) }
     }
+}
+
+#[cold]
+fn failed_elsewhere() -> Error {
+    Error::new(MPI_ERR_PROC_ABORTED, "another process of the call has lost one that takes part, which has ended")
 }
 
 /// Places in the subtree of a place other than 0: the largest power of the radix that divides it.

@@ -174,7 +174,7 @@ impl File {
         if sieves {
             return self.store_sieving(view, at, data);
         }
-        if data.is_empty() || !(self.beside || self.writes_back()) {
+        if data.is_empty() || !(self.must_lock || self.writes_back()) {
             return self.store_runs(view, at, data);
         }
         let (first, last) = (view.run(at).0, view.run(at + data.len() as u64 - 1).0);

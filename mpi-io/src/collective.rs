@@ -20,8 +20,8 @@ use crate::openers;
 use crate::report::{Report, by_first, exchange, exchange_with, first_fault};
 use crate::view::View;
 
-/// In the number of a representation that rank 0 sends back: strided writes may write gaps back.
-const APART: u64 = 1 << 63;
+/// In the number of a representation that rank 0 sends back: the region of marks is locked for this handle (`openers`).
+const REGION_LOCKED: u64 = 1 << 63;
 
 impl File {
     /// `MPI_File_set_size`: truncates or extends the file; waits for all. Errors: `MPI_ERR_ARG` for a negative size,
@@ -57,9 +57,9 @@ impl File {
     /// `MPI_ERR_ARG` when the shared file pointer is beyond the last place that a file can have.
     pub fn set_view(&self, view: Result<View>, hints: &Info) -> Result<()> {
         let hints = self.hints_with(hints);
-        let numbers = view
-            .as_ref()
-            .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation().number() & !APART, 0]);
+        let numbers = view.as_ref().map_or([0; 3], |view| {
+            [view.etype().datatype.extent() as u64, view.representation().number() & !REGION_LOCKED, 0]
+        });
         let mut report = Report::of(&view, numbers);
         let strided = view.as_ref().is_ok_and(View::has_short_runs);
         report.numbers[3] = hints.buffering.to_word() << 1 | u64::from(strided);
@@ -71,7 +71,7 @@ impl File {
                 all.iter_mut().for_each(|report| report.numbers[2] = position);
             }
             if all.iter().any(|report| report.numbers[3] & 1 == 1) && self.claims_region(all[0].numbers[3] >> 1) {
-                all.iter_mut().for_each(|report| report.numbers[1] |= APART);
+                all.iter_mut().for_each(|report| report.numbers[1] |= REGION_LOCKED);
             }
         })?;
         let view = unless_refused(view, &all)?;
@@ -86,7 +86,7 @@ impl File {
         });
         // Relaxed: a collective call changes it, while no collective access is under way.
         self.strided.store(all.iter().any(|report| report.numbers[3] & 1 == 1), Ordering::Relaxed);
-        self.apart.fetch_or(all[0].numbers[1] & APART != 0, Ordering::Relaxed);
+        self.region_locked.fetch_or(all[0].numbers[1] & REGION_LOCKED != 0, Ordering::Relaxed);
         self.replace_hints(hints, Buffering::from_word(all[0].numbers[3] >> 1));
         Ok(())
     }
@@ -95,7 +95,7 @@ impl File {
     fn claims_region(&self, hints: u64) -> bool {
         let wanted = Buffering::from_word(hints).ds_write == Choice::Automatic && self.regular;
         let moves_both_ways = self.amode.reads() && self.amode.writes();
-        wanted && moves_both_ways && !self.amode.is_unique() && !self.beside && openers::claim(&self.system)
+        wanted && moves_both_ways && !self.amode.is_unique() && !self.must_lock && openers::claim(&self.system)
     }
 
     /// `MPI_File_set_info`: sets the supported hints; waits for all. Those on which the processes have to agree are

@@ -50,9 +50,10 @@ pub struct File {
     pub(crate) atomic: AtomicBool,
     pub(crate) turns: Turns,
     /// Another handle may write gaps back, so that all writes lock their ranges. The same in all processes.
-    pub(crate) beside: bool,
-    /// Strided writes may write gaps back: other handles that write lock their ranges. The same in all processes.
-    pub(crate) apart: AtomicBool,
+    pub(crate) must_lock: bool,
+    /// The region of marks is locked for this handle (`openers`), so strided writes may write gaps back. The same in all
+    /// processes.
+    pub(crate) region_locked: AtomicBool,
     /// The end of the file up to which writes meet no limit of file sizes.
     pub(crate) unlimited_to: AtomicU64,
     /// In some process the view has gaps between short runs. All processes agree on it.
@@ -104,7 +105,7 @@ pub(crate) struct Parts {
     pub system: std::fs::File,
     pub regular: bool,
     pub stream: bool,
-    pub beside: bool,
+    pub must_lock: bool,
     pub shared: Option<SharedPointer>,
     pub instruments: &'static FileInstruments,
     pub position: u64,
@@ -129,8 +130,8 @@ impl File {
             dirty: AtomicBool::new(false),
             atomic: AtomicBool::new(false),
             turns: Turns::default(),
-            beside: parts.beside,
-            apart: AtomicBool::new(false),
+            must_lock: parts.must_lock,
+            region_locked: AtomicBool::new(false),
             unlimited_to: AtomicU64::new(0),
             strided: AtomicBool::new(false),
             stage: Mutex::default(),

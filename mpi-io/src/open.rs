@@ -73,7 +73,7 @@ struct Opened {
     identity: [u64; 2],
     created: bool,
     /// Another handle may write gaps back (`openers`), as rank 0 has found it.
-    beside: bool,
+    must_lock: bool,
     shared: Option<SharedPointer>,
     /// The hints of rank 0 on which all processes agree.
     buffering: Buffering,
@@ -159,7 +159,7 @@ impl Io {
             system: opened.system,
             regular: opened.regular,
             stream: opened.stream,
-            beside: opened.beside,
+            must_lock: opened.must_lock,
             shared: opened.shared,
             position: opened.position,
             hints: request.hints.with(opened.buffering),
@@ -205,7 +205,7 @@ impl Io {
                 let [device, number] = opened.identity;
                 let shared = u64::from(opened.shared.is_some());
                 let hints = request.hints.buffering.to_word() << 1;
-                Report { fault: None, numbers: [device, number, hints | shared, name | u64::from(opened.beside)] }
+                Report { fault: None, numbers: [device, number, hints | shared, name | u64::from(opened.must_lock)] }
             }
             Err(fault) => Report { fault: Some(*fault), numbers: [0, 0, 0, name] },
         };
@@ -233,7 +233,7 @@ impl Io {
                 shared => *shared = None,
             }
             opened.buffering = Buffering::from_word(all[0].numbers[2] >> 1);
-            opened.beside = all[0].numbers[3] & 1 == 1;
+            opened.must_lock = all[0].numbers[3] & 1 == 1;
             return Ok(own.expect("no process failed"));
         };
         if creates {
@@ -266,7 +266,7 @@ fn same_everywhere(path: &Path) -> u64 {
 fn open_first(request: &Request, create: bool, processes: u32) -> Result<(Opened, [u64; 2]), Fault> {
     let mut opened = open_here(request, create)?;
     if opened.regular && request.amode.writes() && !request.amode.is_unique() {
-        opened.beside = openers::mark(&opened.system, new_seed()) == Standing::Beside;
+        opened.must_lock = openers::mark(&opened.system, new_seed()) == Standing::MustLock;
     }
     if processes == 1 {
         opened.shared = Some(SharedPointer::own(opened.position));
@@ -326,7 +326,7 @@ fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
     let stream = (&system).stream_position().is_err_and(|error| error.raw_os_error() == Some(libc::ESPIPE));
     let identity = [facts.dev(), facts.ino()];
     let buffering = request.hints.buffering;
-    Ok(Opened { system, regular, stream, position, identity, created, beside: false, shared: None, buffering })
+    Ok(Opened { system, regular, stream, position, identity, created, must_lock: false, shared: None, buffering })
 }
 
 /// Opens a file; returns whether it did not exist before. Creating and opening are separate calls, because

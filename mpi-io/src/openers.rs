@@ -26,8 +26,8 @@ pub(crate) enum Standing {
     /// It has a mark, or no handle can lock the region: the system has no locks, or a program holds a lock of the whole
     /// file.
     Equal,
-    /// Another handle may write gaps back: all writes of this one lock their ranges.
-    Beside,
+    /// Another handle may write gaps back, so all writes of this one must lock their ranges.
+    MustLock,
 }
 
 /// Marks the file, which is open for writing. `seed` differs from handle to handle.
@@ -44,7 +44,7 @@ pub(crate) fn mark(file: &File, seed: u64) -> Standing {
     // Locks of ranges would wait for a program's lock of the whole file, which may be this program's own.
     match is_locked_by_program(file, REGION, PLACES) {
         Ok(true) => Standing::Equal,
-        _ => Standing::Beside,
+        _ => Standing::MustLock,
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
         let (one, other) = opened("openers-alone");
         assert_eq!(mark(&one, 1), Standing::Equal);
         assert!(claim(&one) && claim(&one));
-        assert_eq!(mark(&other, 2), Standing::Beside);
+        assert_eq!(mark(&other, 2), Standing::MustLock);
         assert!(!claim(&other));
         remove(&one).expect("unlocked");
         assert_eq!(mark(&other, 2), Standing::Equal);
@@ -92,8 +92,8 @@ mod tests {
     }
 
     #[test]
-    fn no_handle_writes_gaps_back_beside_another_one() {
-        let (one, other) = opened("openers-beside");
+    fn no_handle_writes_gaps_back_while_another_one_has_a_mark() {
+        let (one, other) = opened("openers-both");
         // The second one finds its first place taken.
         assert_eq!((mark(&one, 7), mark(&other, 7)), (Standing::Equal, Standing::Equal));
         assert!(!claim(&one) && !claim(&other));

@@ -47,7 +47,7 @@ impl File {
     /// Whether strided writes write back the gaps, and all writes lock their ranges; the same in all processes.
     pub(crate) fn writes_back(&self) -> bool {
         // Relaxed: see `set_view`.
-        let safe = || self.amode.is_unique() || self.apart.load(Ordering::Relaxed);
+        let safe = || self.amode.is_unique() || self.region_locked.load(Ordering::Relaxed);
         let automatic = || self.strided.load(Ordering::Relaxed) && safe();
         match self.buffering().ds_write {
             Choice::Enable => self.regular,
@@ -58,7 +58,7 @@ impl File {
 
     /// The lock of a range that is written, where a process may write back gaps. Atomic accesses have one already.
     pub(crate) fn lock_write(&self, from: u64, length: u64) -> io::Result<Option<Locked<'_>>> {
-        if self.is_atomic() || !(self.beside || self.writes_back()) {
+        if self.is_atomic() || !(self.must_lock || self.writes_back()) {
             return Ok(None);
         }
         self.turns.lock(&self.system, from, length, true).map(Some)

@@ -80,7 +80,7 @@ impl File {
             let of_all = Cover::sum(all.iter().map(|report| Cover(report.numbers[0])));
             if of_all != Cover::of_range(now.from, now.to) {
                 let rest = buffer.part(first - at, end - first);
-                fault = self.store_apart(view, first, &rest);
+                fault = self.store_own(view, first, &rest);
                 break;
             }
             through += last - first;
@@ -141,7 +141,7 @@ impl File {
     }
 
     /// Writes this process's own data, of which those of all leave gaps.
-    fn store_apart(&self, view: &View, at: u64, data: &SendBuf<'_>) -> Option<Fault> {
+    fn store_own(&self, view: &View, at: u64, data: &SendBuf<'_>) -> Option<Fault> {
         let store = || match self.lock_range(view, at, data.bytes(), true) {
             Ok(_locked) => self.store_buffer(view, at, data).1,
             Err(error) => Some(Fault { class: error.class(), errno: 0 }),

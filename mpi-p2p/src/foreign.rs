@@ -203,13 +203,14 @@ impl Core {
                 Work::Posted { key, .. } => whole
                     .filter(|_| is_of_all(key.tag))
                     .or_else(|| context.and_then(|context| self.lost_source(context, key.source))),
-                Work::AwaitContext => context.and_then(|context| self.lost_member(context)),
-                Work::Queued(outgoing) if !is_of_all(outgoing.head.tag) => {
-                    Some(outgoing.dest).filter(|dest| self.lost.contains(dest))
-                }
+                Work::AwaitContext => match context {
+                    Some(context) => self.lost_member(context),
+                    // A communicator without a parent.
+                    None => self.context_agreement.provider(handle).filter(|provider| self.lost.contains(provider)),
+                },
                 work => match peer_of(work) {
                     Some(peer) if self.lost.contains(&peer) => Some(peer),
-                    Some(_) => whole,
+                    Some(_) => whole.filter(|_| is_of_all(tag_of(request))),
                     None => None,
                 },
             };
@@ -296,6 +297,15 @@ impl Core {
 /// them (`MPI_Comm_create_group`, leaders of groups) have the other tags (`mpi_comm`'s `tags`).
 fn is_of_all(tag: i32) -> bool {
     (0..TAGS_OF_SOME).contains(&tag)
+}
+
+/// The tag of a message that has begun.
+fn tag_of(request: &Request) -> i32 {
+    match &request.work {
+        Work::AwaitMatch { tag, .. } | Work::Offered { tag, .. } | Work::Streaming { tag, .. } => *tag,
+        Work::Queued(outgoing) => outgoing.head.tag,
+        _ => request.status.tag,
+    }
 }
 
 /// The process that an operation is with, once it has begun.

@@ -38,6 +38,13 @@ pub(crate) struct ContextAgreement {
     pub named_calls: HashMap<[u64; 2], u32>,
 }
 
+impl ContextAgreement {
+    /// World rank of the process whose id a request waits for.
+    pub fn provider(&self, request: Handle) -> Option<u32> {
+        self.awaited.values().flatten().find(|awaited| awaited.request == request).map(|awaited| awaited.provider)
+    }
+}
+
 pub(crate) struct Awaited {
     pub request: Handle,
     /// World rank of the process that sends the id.

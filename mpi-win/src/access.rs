@@ -5,7 +5,7 @@
 //! until then, are complete with the next fence, or the call that ends or flushes another epoch.
 
 use mpi_core::Guard;
-use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};
+use mpi_core::abi::{MPI_ERR_PROC_ABORTED, MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_fabric::RegionKey;
@@ -25,7 +25,7 @@ impl OneSided {
     ///
     /// Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`, `MPI_ERR_TYPE`, also for elements that overlap at the target,
     /// `MPI_ERR_RMA_RANGE`, `MPI_ERR_TRUNCATE`, `MPI_ERR_RMA_SYNC` outside of an epoch, `MPI_ERR_OTHER` when a direct
-    /// copy fails.
+    /// copy fails, `MPI_ERR_PROC_ABORTED` when it fails because the target has ended.
     pub fn put(&self, guard: &mut Guard<'_>, win: &Win, data: SendBuf<'static>, target: &Target<'_>) -> Result<()> {
         let elements = target.copied()?;
         let checked = |place: &Place<'_>| {
@@ -49,10 +49,11 @@ impl OneSided {
             if place.elements.datatype().is_contiguous()
                 && let Some(copied) = self.engine.copy_to(guard, rank, (region, place.offset), &data)
             {
-                return copied;
+                return self.direct_result(guard, win, place.rank, copied);
             }
             if bytes > 0 && place.has_long_runs(&data) {
-                return self.engine.copy_to_runs(guard, rank, region, || place.runs(bytes), &data);
+                let copied = self.engine.copy_to_runs(guard, rank, region, || place.runs(bytes), &data);
+                return self.direct_result(guard, win, place.rank, copied);
             }
         }
         if place.elements.derived.is_none() {
@@ -100,10 +101,11 @@ impl OneSided {
             if place.elements.datatype().is_contiguous()
                 && let Some(copied) = self.engine.copy_from(guard, rank, (region, place.offset), &mut part)
             {
-                return copied;
+                return self.direct_result(guard, win, place.rank, copied);
             }
             if place.has_long_runs(&part) {
-                return self.engine.copy_from_runs(guard, rank, region, || place.runs(bytes), &mut part);
+                let copied = self.engine.copy_from_runs(guard, rank, region, || place.runs(bytes), &mut part);
+                return self.direct_result(guard, win, place.rank, copied);
             }
         }
         let mut done = 0;
@@ -171,6 +173,15 @@ impl OneSided {
         let receive = self.engine.irecv(guard, win.context(), rank as i32, REPLY, memory)?;
         win.epoch.get_mut(guard).replies.push((receive, rank, bytes));
         Ok(())
+    }
+
+    /// The result of a direct copy. Where it failed because the rank's process has ended, that is the error.
+    #[inline]
+    fn direct_result(&self, guard: &Guard<'_>, win: &Win, rank: u32, copied: Result<()>) -> Result<()> {
+        copied.map_err(|error| match self.engine.is_alive(guard, win.world_rank(rank)) {
+            true => error,
+            false => Error::new(MPI_ERR_PROC_ABORTED, format!("rank {rank} of {} has ended", win.described())),
+        })
     }
 
     /// The region of a rank's memory, if it can be copied to and from directly.

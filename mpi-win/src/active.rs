@@ -15,7 +15,7 @@ use mpi_core::abi::*;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_fabric::EpochCounts;
-use mpi_p2p::{AwaitedWord, EpochCount, Mode};
+use mpi_p2p::{AwaitedWord, Completion, EpochCount, Mode};
 
 use crate::OneSided;
 use crate::assertions;
@@ -136,9 +136,13 @@ impl OneSided {
         let guard = &mut self.engine.lock();
         let exposed = win.epoch.get_mut(guard).exposure.take().ok_or_else(|| no_exposure(win))?;
         match (exposed, win.counts()) {
-            (Exposed::Messages(ends), _) => {
-                guard.unlocked(|| self.engine.wait_all(self.engine.lock(), &ends, |_, _| {}))
-            }
+            (Exposed::Messages(ends), _) => guard.unlocked(|| {
+                let mut outcome = Outcome::default();
+                let each = |_, end: Completion| outcome.record(end.error.map_or(Ok(()), Err));
+                let waited = self.engine.wait_all(self.engine.lock(), &ends, each);
+                outcome.record(waited);
+                outcome.end()
+            }),
             (Exposed::Counted(origins), Some(counts)) => self.await_counts(guard, win, &origins, |epoch, origin| {
                 counts.awaited(origin, EpochCount::Completes, epoch.pairs.next(origin, Step::Wait))
             }),
@@ -152,7 +156,12 @@ impl OneSided {
         let guard = &mut self.engine.lock();
         let exposed = win.epoch.get(guard).exposure.clone().ok_or_else(|| no_exposure(win))?;
         let tested = match (&exposed, win.counts()) {
-            (Exposed::Messages(ends), _) => self.engine.test_all(guard, ends, |_, _| {}),
+            (Exposed::Messages(ends), _) => {
+                let mut outcome = Outcome::default();
+                let each = |_, end: Completion| outcome.record(end.error.map_or(Ok(()), Err));
+                let tested = self.engine.test_all(guard, ends, each);
+                tested.and_then(|ended| outcome.end().map(|()| ended))
+            }
             (Exposed::Counted(origins), Some(counts)) => self.test_counts(guard, win, counts, origins),
             (Exposed::Counted(_), None) => Ok(true),
         };

@@ -240,6 +240,35 @@ impl Epoch {
         self.open || self.locks.any() || self.access.is_some()
     }
 
+    /// The open epochs, for messages, by the calls that began them.
+    pub fn described(&self) -> String {
+        let mut epochs = Vec::new();
+        if self.locks.all {
+            epochs.push("MPI_Win_lock_all".to_owned());
+        } else if self.locks.number == 1 {
+            let rank = self.locks.first().unwrap_or_default();
+            epochs.push(format!("MPI_Win_lock of rank {rank}"));
+        } else if self.locks.number > 1 {
+            epochs.push(format!("MPI_Win_lock of {} ranks", self.locks.number));
+        }
+        if self.locks.nobody {
+            epochs.push("MPI_Win_lock of MPI_PROC_NULL".to_owned());
+        }
+        if let Some(ranks) = &self.access {
+            epochs.push(format!("MPI_Win_start for {}", mpi_errors::counted(ranks.len() as u64, "rank")));
+        }
+        if self.exposure.is_some() {
+            epochs.push("MPI_Win_post".to_owned());
+        }
+        if self.open && epochs.is_empty() {
+            epochs.push("MPI_Win_fence".to_owned());
+        }
+        match epochs.is_empty() {
+            true => "no epoch".to_owned(),
+            false => format!("epoch of {}", epochs.join(" and ")),
+        }
+    }
+
     /// Whether records or replies of operations on this rank wait.
     pub fn has_records(&self, rank: u32) -> bool {
         let outgoing = self.outgoing.get(rank as usize);

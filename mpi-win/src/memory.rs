@@ -170,7 +170,7 @@ impl Memory {
 
 /// Memory of one process that this one has mapped, for short accesses.
 #[derive(Debug)]
-pub(crate) struct Near {
+pub(crate) struct MappedMemory {
     /// The object, if the memory is one that processes share.
     shared: Option<Arc<SharedMemory>>,
     base: usize,
@@ -178,14 +178,14 @@ pub(crate) struct Near {
     unit: u64,
 }
 
-impl Near {
+impl MappedMemory {
     /// The memory of a process that exposes `size` bytes of it, in units of `unit` bytes.
-    pub fn new(memory: &Memory, size: u64, unit: u64) -> Near {
+    pub fn new(memory: &Memory, size: u64, unit: u64) -> MappedMemory {
         let shared = match &memory.source {
             Source::Shared(shared) => Some(shared.clone()),
             Source::Program | Source::Own { .. } | Source::Attached(_) => None,
         };
-        Near { shared, base: memory.base, size: size.min(memory.bytes), unit }
+        MappedMemory { shared, base: memory.base, size: size.min(memory.bytes), unit }
     }
 
     /// As [`Memory::lock`], of memory that is shared; `None` for other memory, and while another process has the lock.

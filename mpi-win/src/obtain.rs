@@ -54,8 +54,8 @@ impl OneSided {
     ) -> Result<Obtained> {
         let own = match what.flavor {
             Flavor::Shared => {
-                let apart = what.hints.get("alloc_shared_noncontig") == Some("true");
-                return self.obtain_together(comm, [size, unit], apart, room);
+                let noncontiguous = what.hints.get("alloc_shared_noncontig") == Some("true");
+                return self.obtain_together(comm, [size, unit], noncontiguous, room);
             }
             _ if !room => None,
             // SAFETY: the caller passes the program's promise on.
@@ -127,11 +127,19 @@ impl OneSided {
     }
 
     /// Memory that is one object, which rank 0 creates: the parts follow each other in rank order, or begin at pages if
-    /// rank 0 has the hint that they may lie `apart`.
-    fn obtain_together(&self, comm: &Comm, [size, unit]: [u64; 2], apart: bool, room: bool) -> Result<Obtained> {
+    /// rank 0 has the hint alloc_shared_noncontig.
+    fn obtain_together(
+        &self,
+        comm: &Comm,
+        [size, unit]: [u64; 2],
+        noncontiguous: bool,
+        room: bool,
+    ) -> Result<Obtained> {
         let shares = self.settings.shared.get();
-        let words = self
-            .words_of_all::<SHARED_WORDS>(comm, [size, unit, u64::from(shares), u64::from(apart), u64::from(room)])?;
+        let words = self.words_of_all::<SHARED_WORDS>(
+            comm,
+            [size, unit, u64::from(shares), u64::from(noncontiguous), u64::from(room)],
+        )?;
         if let Some(rank) = words.iter().position(|words| words[4] == 0) {
             return Err(without_memory(rank));
         }

@@ -286,8 +286,8 @@ impl OneSided {
         waited
     }
 
-    /// Frees the lock if the process that holds it alone has ended. Where processes share it, returns one that has ended:
-    /// it may be one of those.
+    /// Frees the lock if the process that holds it alone has ended, and forgets that processes wait for it if one has ended
+    /// that may be one of those. Where processes share it, returns one that has ended: it may be one of those.
     fn check_holder(&self, win: &Win, lock: RankLock<'_>) -> Option<u32> {
         let guard = &self.engine.lock();
         let ended = |rank: u32| !self.engine.is_alive(guard, win.world_rank(rank));
@@ -301,8 +301,12 @@ impl OneSided {
                 None
             }
             Some(_) => None,
-            None if lock.is_shared() => (0..win.size()).find(|rank| ended(*rank)),
-            None => None,
+            None => {
+                let shared = lock.is_shared();
+                let of_ended = (0..win.size()).find(|rank| (shared || lock.is_claimed()) && ended(*rank))?;
+                lock.forget_claims();
+                shared.then_some(of_ended)
+            }
         }
     }
 }

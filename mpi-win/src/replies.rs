@@ -21,6 +21,7 @@ pub(crate) fn replied((rank, bytes): (u32, u64), error: Option<Error>, received:
     match error {
         Some(error) if bytes == 0 && error.class() == MPI_ERR_TRUNCATE => Err(refused(rank)),
         Some(error) => Err(error),
+        None if received == 0 && bytes > 0 => Err(refused(rank)),
         None if received != bytes => Err(short(rank, bytes)),
         None => Ok(()),
     }
@@ -35,5 +36,5 @@ fn refused(rank: u32) -> Error {
 #[cold]
 fn short(rank: u32, bytes: u64) -> Error {
     let text = format!("rank {rank} did not answer with {}", mpi_errors::counted(bytes, "byte"));
-    Error::new(MPI_ERR_OTHER, text).hint("In a window without memory of its own, the memory there may not be attached.")
+    Error::new(MPI_ERR_OTHER, text)
 }

@@ -14,7 +14,7 @@ use mpi_datatype::Datatype;
 
 use crate::OneSided;
 use crate::epoch::Held;
-use crate::memory::Near;
+use crate::memory::MappedMemory;
 use crate::single::Single;
 use crate::window::Win;
 
@@ -37,14 +37,14 @@ impl OneSided {
         displacement: isize,
         record: impl FnOnce(),
     ) -> Option<()> {
-        let (near, offset) = win.place_near(guard, rank, displacement, bytes)?;
+        let (mapped, offset) = win.place_mapped(guard, rank, displacement, bytes)?;
         record();
         win.start_one(guard);
         let instruments = win.instruments();
         instruments.puts.incr();
         instruments.put_bytes.add(bytes as u64);
-        // SAFETY: the caller's promise; `place_near` has found the place inside of the memory.
-        unsafe { near.store(offset, data, bytes) };
+        // SAFETY: the caller's promise; `place_mapped` has found the place inside of the memory.
+        unsafe { mapped.store(offset, data, bytes) };
         self.stored(guard);
         Some(())
     }
@@ -64,7 +64,7 @@ impl OneSided {
         displacement: isize,
         record: impl FnOnce(),
     ) -> Option<()> {
-        let (near, offset) = win.place_near(guard, rank, displacement, bytes)?;
+        let (mapped, offset) = win.place_mapped(guard, rank, displacement, bytes)?;
         record();
         win.start_one(guard);
         let instruments = win.instruments();
@@ -72,7 +72,7 @@ impl OneSided {
         instruments.get_bytes.add(bytes as u64);
         self.order_stores(guard);
         // SAFETY: as in `put_quickly`.
-        unsafe { near.load(offset, into, bytes) };
+        unsafe { mapped.load(offset, into, bytes) };
         Some(())
     }
 
@@ -94,15 +94,15 @@ impl OneSided {
         record: impl FnOnce(),
     ) -> Option<()> {
         let single = Single::changing(datatype, op)?;
-        let (near, offset) = win.place_near(guard, rank, displacement, single.bytes())?;
+        let (mapped, offset) = win.place_mapped(guard, rank, displacement, single.bytes())?;
         let instruments = win.instruments();
-        let held = near.try_lock()?;
+        let held = mapped.try_lock()?;
         record();
         win.start_one(guard);
         instruments.accumulates.incr();
         instruments.accumulate_bytes.add(single.bytes() as u64);
         // SAFETY: as in `put_quickly`; the lock of the memory is held.
-        unsafe { near.change(offset, single.bytes(), |before| single.combined(single.read(data), before)) };
+        unsafe { mapped.change(offset, single.bytes(), |before| single.combined(single.read(data), before)) };
         drop(held);
         self.stored(guard);
         Some(())
@@ -126,15 +126,15 @@ impl OneSided {
         record: impl FnOnce(),
     ) -> Option<()> {
         let single = Single::fetching(datatype, op)?;
-        let (near, offset) = win.place_near(guard, rank, displacement, single.bytes())?;
-        let held = near.try_lock()?;
+        let (mapped, offset) = win.place_mapped(guard, rank, displacement, single.bytes())?;
+        let held = mapped.try_lock()?;
         record();
         win.start_one(guard);
         self.count_fetch(win, single.bytes());
         // SAFETY: as in `accumulate_quickly`.
         unsafe {
             let data = if single.needs_data() { single.read(data) } else { 0 };
-            let before = near.change(offset, single.bytes(), |before| single.combined(data, before));
+            let before = mapped.change(offset, single.bytes(), |before| single.combined(data, before));
             drop(held);
             single.write(result, before);
         }
@@ -159,15 +159,15 @@ impl OneSided {
         record: impl FnOnce(),
     ) -> Option<()> {
         let single = Single::swapping(datatype)?;
-        let (near, offset) = win.place_near(guard, rank, displacement, single.bytes())?;
-        let held = near.try_lock()?;
+        let (mapped, offset) = win.place_mapped(guard, rank, displacement, single.bytes())?;
+        let held = mapped.try_lock()?;
         record();
         win.start_one(guard);
         self.count_fetch(win, single.bytes());
         // SAFETY: as in `accumulate_quickly`.
         unsafe {
             let (data, compare) = (single.read(data), single.read(compare));
-            let before = near.change(offset, single.bytes(), |before| (before == compare).then_some(data));
+            let before = mapped.change(offset, single.bytes(), |before| (before == compare).then_some(data));
             drop(held);
             single.write(result, before);
         }
@@ -257,15 +257,15 @@ impl Win {
     /// The memory that an operation on contiguous bytes accesses, and the offset there, where all processes have mapped
     /// all memory and this one is in an epoch for its owner.
     #[inline(always)]
-    fn place_near(
+    fn place_mapped(
         &self,
         guard: &mut Guard<'_>,
         rank: i32,
         displacement: isize,
         bytes: usize,
-    ) -> Option<(&Near, usize)> {
-        let near = self.near(rank)?;
-        let offset = near.offset(displacement, bytes)?;
-        self.epoch.get(guard).allows(rank as u32).then_some((near, offset))
+    ) -> Option<(&MappedMemory, usize)> {
+        let mapped = self.mapped(rank)?;
+        let offset = mapped.offset(displacement, bytes)?;
+        self.epoch.get(guard).allows(rank as u32).then_some((mapped, offset))
     }
 }

@@ -17,7 +17,7 @@ use mpi_fabric::{EpochCounts, RankLock, RankLocks, RegionKey, Registration};
 use crate::epoch::Epoch;
 use crate::hints::Hints;
 use crate::instruments::WinInstruments;
-use crate::memory::{Memory, Near};
+use crate::memory::{MappedMemory, Memory};
 use crate::program_data::Owned;
 use crate::serve::WinService;
 
@@ -33,7 +33,7 @@ pub struct Win {
     /// The other processes' memory, by rank, where all have mapped all of it; else empty.
     peers: Box<[Option<Memory>]>,
     /// The memory of all processes, by rank, if `peers` has that of all others; else empty.
-    near: Box<[Near]>,
+    mapped: Box<[MappedMemory]>,
     pub(crate) epoch: Guarded<Epoch>,
     /// The locks of all processes' memory; `None` if not all processes can map them.
     locks: Option<RankLocks>,
@@ -87,12 +87,12 @@ impl Win {
         hints: Hints,
         instruments: &'static WinInstruments,
     ) -> Win {
-        let near = |(exposed, peer): (&Exposed, &Option<Memory>)| {
-            Near::new(peer.as_ref().unwrap_or(&memory), exposed.size, exposed.unit)
+        let mapped = |(exposed, peer): (&Exposed, &Option<Memory>)| {
+            MappedMemory::new(peer.as_ref().unwrap_or(&memory), exposed.size, exposed.unit)
         };
-        let near = exposed.iter().zip(&peers).map(near).collect();
+        let mapped = exposed.iter().zip(&peers).map(mapped).collect();
         Win {
-            near,
+            mapped,
             comm,
             _registration: registration,
             memory,
@@ -167,6 +167,11 @@ impl Win {
         }
     }
 
+    /// The window and the epochs that this process has open there, for messages.
+    pub fn described_with_epoch(&self, guard: &Guard<'_>) -> String {
+        format!("{} ({})", self.described(), self.epoch.get(guard).described())
+    }
+
     /// `MPI_Win_set_info`: unknown hints are ignored.
     pub fn set_hints(&self, hints: &Info) {
         // Hints are changed one whole value at a time, so a panic in another thread leaves valid ones.
@@ -221,16 +226,16 @@ impl Win {
 
     /// The memory of a rank, where every process has mapped that of all; `None` also when there is no such rank.
     #[inline(always)]
-    pub(crate) fn near(&self, rank: i32) -> Option<&Near> {
+    pub(crate) fn mapped(&self, rank: i32) -> Option<&MappedMemory> {
         // A negative rank is a large number here.
-        self.near.get(rank as u32 as usize)
+        self.mapped.get(rank as u32 as usize)
     }
 
     /// Whether every process has mapped the memory of all others, so that no operation goes as a message: the same in all
     /// of them.
     #[inline]
     pub(crate) fn is_mapped(&self) -> bool {
-        !self.near.is_empty()
+        !self.mapped.is_empty()
     }
 
     /// The memory of a rank, where this process has mapped it.

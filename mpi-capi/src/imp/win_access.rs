@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mpi_core::{Guard, Handle, abi, functions};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined_unwatched, short_bytes};
 use mpi_env::Process;
+use mpi_errors::Error;
 use mpi_win::{SHORT_BYTES, Target, Win};
 
 use crate::call_context::{CallContext, TypeRef, WinRef};
@@ -203,7 +204,8 @@ pub fn put(
     win: WinRef,
 ) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    Ok(process.one_sided.put(&mut guard, &win.win, data, &target(rank, displacement, count, &datatype))?)
+    let target = target(rank, displacement, count, &datatype);
+    start(process, &mut guard, &win, &target, None, |guard| process.one_sided.put(guard, &win.win, data, &target))
 }
 
 /// `MPI_Get`
@@ -217,7 +219,8 @@ pub fn get(
     win: WinRef,
 ) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    Ok(process.one_sided.get(&mut guard, &win.win, memory, &target(rank, displacement, count, &datatype))?)
+    let target = target(rank, displacement, count, &datatype);
+    start(process, &mut guard, &win, &target, None, |guard| process.one_sided.get(guard, &win.win, memory, &target))
 }
 
 /// `MPI_Accumulate`
@@ -280,7 +283,8 @@ pub fn fetch_and_op(
     let CallContext { process, mut guard, .. } = cx;
     process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, 1, &datatype);
-    Ok(process.one_sided.fetch_and_op(&mut guard, &win.win, data, result, &target, op)?)
+    let fetch = |guard: &mut Guard<'_>| process.one_sided.fetch_and_op(guard, &win.win, data, result, &target, op);
+    start(process, &mut guard, &win, &target, None, fetch)
 }
 
 /// `MPI_Compare_and_swap`
@@ -300,7 +304,9 @@ pub fn compare_and_swap(
     let result = fortran_section::recv_buffer(&cx, "result_addr", result, 1, &datatype)?;
     let CallContext { process, mut guard, .. } = cx;
     let target = target(rank, displacement, 1, &datatype);
-    Ok(process.one_sided.compare_and_swap(&mut guard, &win.win, &data, &compare, result, &target)?)
+    let swap =
+        |guard: &mut Guard<'_>| process.one_sided.compare_and_swap(guard, &win.win, &data, &compare, result, &target);
+    start(process, &mut guard, &win, &target, None, swap)
 }
 
 /// `MPI_Rput`
@@ -438,9 +444,20 @@ fn start(
     request: Option<Out<usize>>,
     operation: impl FnOnce(&mut Guard<'_>) -> mpi_errors::Result<()>,
 ) -> Outcome {
-    match request {
-        None => operation(guard)?,
-        Some(request) => request.set(process.one_sided.requested(guard, &win.win, target, operation)?.0),
+    let started = match request {
+        None => operation(guard),
+        Some(request) => {
+            process.one_sided.requested(guard, &win.win, target, operation).map(|started| request.set(started.0))
+        }
+    };
+    started.map_err(|error| naming_rank(error, target.rank).into())
+}
+
+/// The error, which names the target's rank too, except where its message does.
+#[cold]
+fn naming_rank(error: Error, rank: i32) -> Error {
+    match error.class() {
+        abi::MPI_ERR_RANK | abi::MPI_ERR_RMA_RANGE | abi::MPI_ERR_RMA_SYNC => error,
+        _ => error.arg("target_rank", &rank),
     }
-    Ok(())
 }

@@ -9,11 +9,14 @@ use std::time::Instant;
 
 use mpi_comm::{Comm, CommSpec, Connection, RemoteSpec};
 use mpi_core::Handle;
-use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_ERR_PORT};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_ERR_PORT, MPI_ERR_PROC_ABORTED};
 use mpi_dynamic::{Joined, Port, connect_over, dial, join_over};
 use mpi_errors::{Error, Result};
 
 use crate::record::process::Process;
+
+/// Turns of a wait for a connection, of a millisecond each, between two checks of whether the processes that wait still run.
+const CHECKS: u32 = 100;
 
 /// A port as a call names it at its root.
 #[derive(Debug)]
@@ -42,12 +45,25 @@ impl Process {
 
     /// `MPI_Comm_accept`: an intercommunicator of `comm` and the next group that connects to the port, which `place`
     /// returns at the root. Collective over `comm`; waits, with no guard held. Errors: `MPI_ERR_PORT`, also after the time
-    /// limit, and as [`Process::connect_over`].
+    /// limit; `MPI_ERR_PROC_ABORTED` when a process of `comm` has ended; and as [`Process::connect_over`].
     pub fn comm_accept(&self, comm: Handle, root: u32, place: impl FnOnce() -> Result<PortToUse>) -> Result<Handle> {
         self.connect_by(comm, root, place, |PortToUse { name, deadline }| {
             let port = self.ports.lock().get(name).cloned().ok_or_else(|| not_open(name))?;
-            port.accept(&self.engine, *deadline)
+            let (local, mut turns) = (self.parent(comm)?, 0u32);
+            port.accept_unless(&self.engine, *deadline, || {
+                turns = turns.wrapping_add(1);
+                turns.is_multiple_of(CHECKS).then(|| self.ended_of(&local)).flatten()
+            })
         })
+    }
+
+    /// The error of a call of a communicator's processes of which one has ended.
+    fn ended_of(&self, comm: &Comm) -> Option<Error> {
+        let guard = self.engine.lock();
+        let mut members = (0u32..).zip(comm.group().world_ranks().iter());
+        let (rank, _) = members.find(|(_, member)| !self.engine.is_alive(&guard, **member))?;
+        let rule = format!("the process with rank {rank} of the communicator has ended");
+        Some(Error::new(MPI_ERR_PROC_ABORTED, rule))
     }
 
     /// `MPI_Comm_connect`: an intercommunicator of `comm` and the group that accepts at the port, which `place` returns at

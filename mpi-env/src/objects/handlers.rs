@@ -77,8 +77,8 @@ impl Process {
         }
     }
 
-    /// A description of the object for messages: `communicator "MPI_COMM_WORLD"`; `None` if the handle names no live
-    /// object of its kind.
+    /// A description of the object for messages: `communicator "MPI_COMM_WORLD"`, of a window with its open epochs;
+    /// `None` if the handle names no live object of its kind.
     pub fn describe(&self, guard: &Guard<'_>, object: Object) -> Option<String> {
         match object.kind {
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| match (comm.name(), comm.remote()) {
@@ -89,7 +89,7 @@ impl Process {
                     format!("an intercommunicator of {local} local and {remote} remote processes without a name")
                 }
             }),
-            HandlerKind::Win => self.win(guard, object.handle).map(|win| win.described()),
+            HandlerKind::Win => self.win(guard, object.handle).map(|win| win.described_with_epoch(guard)),
             HandlerKind::File if object.handle.0 == MPI_FILE_NULL => Some("MPI_FILE_NULL".to_owned()),
             HandlerKind::File => self.file(guard, object.handle).map(|file| format!("file {:?}", file.name())),
             HandlerKind::Session => {

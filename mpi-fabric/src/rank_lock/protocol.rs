@@ -72,7 +72,20 @@ impl<'a> RankLock<'a> {
 
     /// The process waits no longer.
     pub fn end_claim(self) {
-        self.claims.fetch_sub(1, Ordering::Relaxed);
+        let fewer = |claims: u64| claims.checked_sub(1);
+        // Without claims another process has forgotten this one's.
+        let _ = self.claims.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
+    }
+
+    /// Forgets who waits to hold the lock alone, because one that does has ended. The others get the lock as before, and
+    /// those that want to share it do not let them go first.
+    pub fn forget_claims(self) {
+        self.claims.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether a process waits to hold the lock alone, as the word has it.
+    pub fn is_claimed(self) -> bool {
+        self.claims.load(Ordering::Relaxed) > 0
     }
 
     /// The rank of the process that holds the lock alone, as the word has it.
@@ -115,6 +128,21 @@ mod tests {
         assert_eq!((lock.holder(), lock.try_share()), (Some(0), false));
         lock.release();
         assert_eq!((lock.holder(), lock.try_share()), (None, true));
+    }
+
+    #[test]
+    fn a_claim_that_is_forgotten_keeps_nobody_from_sharing() {
+        let (state, claims) = (AtomicU64::new(0), AtomicU64::new(0));
+        let lock = RankLock::new(&state, &claims);
+        lock.claim();
+        lock.claim();
+        assert!(lock.is_claimed() && !lock.try_share());
+        lock.forget_claims();
+        assert!(!lock.is_claimed() && lock.try_share());
+        lock.end_claim();
+        assert!(!lock.is_claimed() && lock.try_share());
+        lock.claim();
+        assert!(!lock.try_share());
     }
 
     #[test]

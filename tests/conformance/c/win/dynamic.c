@@ -38,6 +38,17 @@ int main(int argc, char **argv)
     check_class(MPI_Win_attach(win, memory, 1), MPI_ERR_RMA_ATTACH);
     check_class(MPI_Win_detach(win, memory + 1), MPI_ERR_BASE);
     check_class(MPI_Win_attach(win, (void *)(MPI_Aint)4097, 64), MPI_ERR_BASE);
+    /* No bytes exclude no others, and are detached like others. */
+    ok(MPI_Win_attach(win, separate + 16, 0));
+    ok(MPI_Win_attach(win, separate + 16, sizeof *separate));
+    ok(MPI_Win_attach(win, NULL, 0));
+    ok(MPI_Win_attach(win, NULL, 0));
+    ok(MPI_Win_detach(win, NULL));
+    ok(MPI_Win_detach(win, NULL));
+    check_class(MPI_Win_detach(win, NULL), MPI_ERR_BASE);
+    ok(MPI_Win_detach(win, separate + 16));
+    ok(MPI_Win_detach(win, separate + 16));
+    check_class(MPI_Win_detach(win, separate + 16), MPI_ERR_BASE);
     ok(MPI_Get_address(memory, &address));
     ok(MPI_Allgather(&address, 1, MPI_AINT, there, 1, MPI_AINT, MPI_COMM_WORLD));
 
@@ -77,6 +88,12 @@ int main(int argc, char **argv)
     ok(MPI_Win_flush(next, win));
     MPI_Request request;
     ok(MPI_Raccumulate(&one, 1, MPI_INT, next, separate_there + 4096 * 4096, 1, MPI_INT, MPI_SUM, win, &request));
+    check_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE);
+    ok(MPI_Get(back, 1, MPI_INT, next, separate_there + 4096 * 4096, 1, MPI_INT, win));
+    check_class(MPI_Win_flush(next, win), MPI_ERR_RMA_RANGE);
+    ok(MPI_Fetch_and_op(&one, &before, MPI_INT, next, separate_there + 4096 * 4096, MPI_SUM, win));
+    check_class(MPI_Win_flush(next, win), MPI_ERR_RMA_RANGE);
+    ok(MPI_Rget(back, 1, MPI_INT, next, separate_there + 4096 * 4096, 1, MPI_INT, win, &request));
     check_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE);
     ok(MPI_Win_unlock_all(win));
     ok(MPI_Barrier(MPI_COMM_WORLD));

@@ -151,6 +151,16 @@ int main(int argc, char **argv)
     check_says(MPI_Put(data, 2, MPI_DOUBLE, other, 9, 2, MPI_DOUBLE, win), "target_disp is 9");
     check_says(MPI_Put(data, 1, MPI_CHAR, 4711, 0, 1, MPI_CHAR, win), "target_rank is 4711");
     check_says(MPI_Win_fence(MPI_MODE_NOCHECK, win), "assert is 1024");
+    /* They name the window, the rank and the epoch, too. */
+    check_says(MPI_Put(data, 1, MPI_CHAR, other, -1, 1, MPI_CHAR, win), "on window \"halo\" (epoch of MPI_Win_fence)");
+    char named[40];
+    snprintf(named, sizeof named, "target_rank is %d", other);
+    check_says(MPI_Put(data, 1, MPI_CHAR, other, -1, 1, MPI_CHAR, win), named);
+    check_says(MPI_Put(data, 3, MPI_INT, other, 0, 2, MPI_INT, win), named);
+    check_says(MPI_Get(data, 2, MPI_INT, other, 0, 3, MPI_INT, win), named);
+    check_says(MPI_Accumulate(data, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_NO_OP, win), named);
+    check_says(MPI_Fetch_and_op(data, back, MPI_DOUBLE, other, 0, MPI_BAND, win), named);
+    check_says(MPI_Compare_and_swap(data, data, back, MPI_FLOAT, other, 0, win), named);
 
     /* Operations must be completed before the window is freed; assertions must be true. */
     int one = 1;

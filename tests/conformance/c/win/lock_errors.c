@@ -2,6 +2,15 @@
  * locks, ranks, groups and assertions are errors of their classes. */
 #include "check.h"
 
+/* Whether the text of a code has a part. */
+static int says(int code, const char *part)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Error_string(code, text, &length);
+    return strstr(text, part) != NULL;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Win win;
@@ -27,6 +36,8 @@ int main(int argc, char **argv)
     check_class(MPI_Win_wait(win), MPI_ERR_RMA_SYNC);
     check_class(MPI_Win_test(win, &flag), MPI_ERR_RMA_SYNC);
 
+    check(says(MPI_Win_flush(rank, win), "(no epoch)"));
+
     check_class(MPI_Win_lock(MPI_LOCK_SHARED + 17, rank, 0, win), MPI_ERR_LOCKTYPE);
     check_class(MPI_Win_lock(MPI_LOCK_SHARED, size, 0, win), MPI_ERR_RANK);
     check_class(MPI_Win_lock(MPI_LOCK_SHARED, rank, MPI_MODE_NOPUT, win), MPI_ERR_ASSERT);
@@ -36,6 +47,9 @@ int main(int argc, char **argv)
 
     ok(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
     check_class(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win), MPI_ERR_RMA_SYNC);
+    char of_rank[60];
+    snprintf(of_rank, sizeof of_rank, "(epoch of MPI_Win_lock of rank %d)", rank);
+    check(says(MPI_Win_lock_all(0, win), of_rank));
     check_class(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
     check_class(MPI_Win_unlock_all(win), MPI_ERR_RMA_SYNC);
     check_class(MPI_Win_start(self, 0, win), MPI_ERR_RMA_SYNC);
@@ -51,6 +65,7 @@ int main(int argc, char **argv)
     ok(MPI_Win_unlock(rank, win));
     ok(MPI_Win_lock_all(0, win));
     check_class(MPI_Win_unlock(rank, win), MPI_ERR_RMA_SYNC);
+    check(says(MPI_Win_unlock(rank, win), "(epoch of MPI_Win_lock_all)"));
     check_class(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win), MPI_ERR_RMA_SYNC);
     ok(MPI_Win_unlock_all(win));
 
@@ -74,6 +89,7 @@ int main(int argc, char **argv)
     check_class(MPI_Win_start(self, 0, alone), MPI_ERR_RMA_SYNC);
     check_class(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, alone), MPI_ERR_RMA_SYNC);
     check_class(MPI_Win_free(&alone), MPI_ERR_RMA_SYNC);
+    check(says(MPI_Win_free(&alone), "(epoch of MPI_Win_start for 1 rank and MPI_Win_post)"));
     ok(MPI_Win_test(alone, &flag));
     check(!flag);
     ok(MPI_Win_complete(alone));
