@@ -224,13 +224,14 @@ impl Short<'_, '_, '_, '_> {
         let (mine, theirs) = (data.get(at_own..)?.get(..block)?, data.get(at_other..)?.get(..block)?);
         let source = 1 - *rank;
         let chunk = *longest as usize;
+        let manner = (each, block > chunk);
         for at in (0..block).step_by(chunk) {
             if at > 0 {
                 turns.end_turn();
             }
             let part = at..block.min(at + chunk);
             let exchanged =
-                turns.exchange(source, (&mine[part.clone()], &mut own[part.clone()]), &theirs[part.clone()], each);
+                turns.exchange(source, (&mine[part.clone()], &mut own[part.clone()]), &theirs[part.clone()], manner);
             let read = exchanged.and_then(|published| match published.copy(0, &mut other[part]) {
                 true => Ok(()),
                 false => Err(outside(source)),

@@ -28,8 +28,10 @@ pub(crate) const LATER_LINES: usize = 16;
 pub(crate) const LINES: usize = FIRST_LINES + LATER_LINES;
 /// Offset in a block of the number of the step up to which the process has finished, on a line of its own.
 pub(crate) const FINISHED: usize = (LINES + 1) * LINE;
-/// Offset in a block of a copy of that number, on a line that others read only to measure how far away the process is:
-/// the line of the number itself lies in the cache of a process that has waited for it.
+/// Offset in a block of the number behind the last step of the last channel that the process has closed, on the same line.
+pub(crate) const CLOSED: usize = FINISHED + 8;
+/// Offset in a block of a copy of the number of finished steps, on a line that others read only to measure how far away
+/// the process is: the line of the number itself lies in the cache of a process that has waited for it.
 pub(crate) const LOOKED_AT: usize = FINISHED + LINE;
 /// Length of a block of flags.
 pub(crate) const BLOCK: usize = 2 * PAGE;

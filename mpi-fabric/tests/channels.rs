@@ -156,6 +156,36 @@ fn rooms_are_used_again_by_later_channels() {
     }
 }
 
+/// A process that uses a channel that the other one has closed, as an erroneous program does, writes in a room in its part.
+#[test]
+fn a_part_with_a_room_that_passes_is_not_used_again_before_both_have_closed_the_channel() {
+    let endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let [one, two] = <[Channel; 2]>::try_from(open(&endpoints)).expect("two channels");
+    for channel in [&one, &two] {
+        channel.reserve_exchange(1000).ok().expect("room").publish(1);
+    }
+    for (channel, other) in [(&one, 1), (&two, 0)] {
+        channel.read(other).ok().expect("published");
+        channel.end_operation(true);
+    }
+    drop(one);
+    // What this process takes now is all that is free; the room that `two` has lies in the first one's part.
+    let mut taken = Vec::new();
+    while let Some(place) = endpoints[0].take_room(&[64 << 10]) {
+        taken.push(place);
+    }
+    two.reserve_exchange(1000).ok().expect("a room").publish(2);
+    two.end_turn(); // reports all operations that the first one has had
+    assert_eq!(
+        endpoints[0].take_room(&[0]),
+        None,
+        "what is left is not given out, whatever the other one has finished"
+    );
+    drop(two);
+    assert!(endpoints[0].take_room(&LENGTHS).is_some(), "both have closed it");
+    taken.into_iter().for_each(|place| endpoints[0].give_room_back(place));
+}
+
 #[test]
 fn places_that_cannot_be_open_nothing_and_cost_no_room() {
     let endpoints = Endpoint::threads(2).expect("memory for two ranks");

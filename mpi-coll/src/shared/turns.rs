@@ -210,16 +210,21 @@ impl<'c> Turns<'c> {
     }
 
     /// Publishes data for another process, and copies this process's own meanwhile: the same data if not `each`. Waits for what the
-    /// other one publishes.
+    /// other one publishes. `several`: other turns of the operation have data as well.
     #[inline]
     pub fn exchange(
         &mut self,
         source: u32,
         (own, into): (&[u8], &mut [u8]),
         data: &[u8],
-        each: bool,
+        (each, several): (bool, bool),
     ) -> Result<Published<'c>> {
-        self.reserve(data.len() as u64)?;
+        // Between far cores streaming stores into this process's part are faster then (measured, 1 MiB: 113 against 125 us).
+        if each && several && self.streams() {
+            self.publication = Some(self.wait(|channel| channel.reserve(data.len()))?);
+        } else {
+            self.reserve(data.len() as u64)?;
+        }
         let Some(mut publication) = self.publication.take() else { return Err(no_channel()) };
         let at_once = !each && publication.passes();
         if at_once {

@@ -10,7 +10,7 @@ use super::passed::{Passed, room_bytes};
 use super::window::Window;
 use super::{Channel, Part};
 use crate::coll_room::protocol::{first_turn, operation, report, reported};
-use crate::coll_room::{BLOCK, BLOCKS, DATA, FINISHED, Lingering, RoomPart, RoomTable, UNIT};
+use crate::coll_room::{BLOCK, BLOCKS, CLOSED, DATA, FINISHED, Lingering, RoomPart, RoomTable, UNIT};
 use crate::endpoint::Endpoint;
 use crate::job::Job;
 use crate::layout::LINE;
@@ -43,6 +43,8 @@ impl Place {
 /// This process's part, given back when the channel is dropped.
 pub(super) struct Held {
     part: RoomPart,
+    /// The first step of the channel.
+    first: u64,
     table: Arc<Mutex<RoomTable>>,
 }
 
@@ -94,7 +96,7 @@ impl Endpoint {
         });
         let parts: Box<[Part]> = parts.collect::<Option<_>>()?;
         let first = RoomPart::first(operation);
-        let held = Held { part: whole[rank as usize].0, table: self.room().clone() };
+        let held = Held { part: whole[rank as usize].0, first, table: self.room().clone() };
         let channel = Channel {
             rank: rank as usize,
             members: members.into(),
@@ -135,9 +137,10 @@ impl Lingering for Unread {
 
 /// The other processes of a channel that was dropped.
 struct Readers {
-    /// Their words that report what they have finished.
+    /// Their words that report what they have finished; if rooms pass, those that report that they have closed the channel: a process
+    /// writes in the other one's part until then.
     words: Vec<NonNull<AtomicU64>>,
-    /// They finish the steps before it.
+    /// The number that each of them reaches.
     last: u64,
     _job: Arc<Job>,
 }
@@ -153,15 +156,28 @@ impl Lingering for Readers {
     }
 }
 
+impl Channel {
+    /// The word that reports that a process has closed the channel.
+    fn closed_word(&self, rank: usize) -> &AtomicU64 {
+        // SAFETY: a block has that word, aligned; the value keeps it mapped.
+        unsafe { AtomicU64::from_ptr(self.parts[rank].lines.as_ptr().add(CLOSED).cast()) }
+    }
+}
+
 impl Drop for Channel {
     fn drop(&mut self) {
         let last = first_turn(operation(self.number.load(Ordering::Relaxed)));
         report(self.finished_word(self.rank), last);
+        report(self.closed_word(self.rank), last);
         self.ring();
+        let Held { part, first, table } = &self.held;
         let others = (0..self.parts.len()).filter(|rank| *rank != self.rank);
-        let words = others.map(|rank| NonNull::from(self.finished_word(rank))).collect();
-        let readers = Box::new(Readers { words, last, _job: self.job.clone() });
-        let Held { part, table } = &self.held;
+        let (words, reached): (Vec<_>, _) = match self.passed.bytes() {
+            0 => (others.map(|rank| NonNull::from(self.finished_word(rank))).collect(), last),
+            // An earlier channel with the same block was closed with a smaller number.
+            _ => (others.map(|rank| NonNull::from(self.closed_word(rank))).collect(), *first),
+        };
+        let readers = Box::new(Readers { words, last: reached, _job: self.job.clone() });
         let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
         table.give_back(*part, operation(last) + 1, readers);
     }

@@ -1,7 +1,7 @@
 //! What one process has published and others may still read: which lines and which data it may write next.
 //!
 //! Data are used in turn, around the whole area between near processes, and in a short part of it between far ones (see
-//! `copy_buffer`, `ring::distance`).
+//! `copy_buffer`, `ring::distance`), and for short data of several processes, which stay in second-level caches then.
 //! Invariant: what is written next belongs to no step that another process has not finished.
 
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use crate::layout::LINE;
 use crate::raised_word::Awaited;
 use crate::ring::{Distance, clock_ns};
 
-/// Part of the area that is used between far processes, unless one publication is longer than half of it.
+/// Part of the area that is used between far processes and for short data of several, unless one publication is longer than half of it.
 const FAR_AREA: usize = 256 << 10;
 /// Longest publication: two have room in a part of the area that a second-level cache holds.
 const LONGEST: usize = 512 << 10;
@@ -186,8 +186,8 @@ impl Window {
             }
             self.oldest.store(oldest, Relaxed);
             if oldest == newest {
-                let area =
-                    if self.streams() { FAR_AREA.max(2 * need as usize).min(channel.area) } else { channel.area };
+                let few = self.streams() || is_short && self.known.len() > 2;
+                let area = if few { FAR_AREA.max(2 * need as usize).min(channel.area) } else { channel.area };
                 if area != self.area.load(Relaxed) {
                     self.area.store(area, Relaxed);
                     self.next.store(0, Relaxed);
