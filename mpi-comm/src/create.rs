@@ -58,6 +58,11 @@ impl CommSpec {
         self.remote.as_ref().map_or(self.group.size(), |remote| remote.group.size())
     }
 
+    /// The numbers in the job of these ranks.
+    pub fn peer_ranks(&self) -> &Arc<[u32]> {
+        self.remote.as_ref().map_or(&self.group, |remote| &remote.group).world_ranks()
+    }
+
     /// `MPI_COMM_WORLD` of a job of `size` processes.
     pub fn world(rank: u32, size: u32) -> CommSpec {
         CommSpec {

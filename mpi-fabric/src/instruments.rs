@@ -19,6 +19,7 @@ use mpi_t::{Bind, BlockDescription, InstrumentMemory, PvarClass, PvarDef, ValueT
 use crate::job::Job;
 use crate::layout::block;
 use crate::mapping::Mapping;
+use crate::traffic::TrafficArea;
 
 pub use read::{BlockReading, VariableReading};
 pub use sums::{Summand, Sums};
@@ -46,6 +47,8 @@ const TITLE: (usize, usize) = (16, 48);
 pub struct JobInstruments {
     area: Area,
     state: Mutex<Directory>,
+    traffic: TrafficArea,
+    keeps_peaks: bool,
 }
 
 /// The owner's private index, so that it does not search the area, which other processes can write.
@@ -91,7 +94,24 @@ impl JobInstruments {
         JobInstruments {
             area: Area::of(job, rank),
             state: Mutex::new(Directory { used: FIRST, ..Directory::default() }),
+            traffic: TrafficArea::new(job, rank),
+            keeps_peaks: job.keeps_peaks(),
         }
+    }
+
+    /// The counters of messages by classes of sizes, of which `traffic::Traffic::sizes` are read.
+    pub fn sizes(&self) -> &'static [AtomicU64] {
+        self.traffic.sizes()
+    }
+
+    /// Whether the greatest levels of all queues are to be kept.
+    pub fn keeps_peaks(&self) -> bool {
+        self.keeps_peaks
+    }
+
+    /// Keeps the highest levels of the queues of a communicator that is freed (`traffic::Traffic::freed_peaks`).
+    pub fn note_peaks(&self, peaks: [Option<u64>; 3]) {
+        self.traffic.note_peaks(peaks);
     }
 
     /// The contents of the area, as a reader in another process sees them.
@@ -137,11 +157,21 @@ impl InstrumentMemory for JobInstruments {
 
     fn release(&self, words: &'static [AtomicU64]) -> bool {
         let mut directory = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(Placed { at, of_type }) = directory.live.remove(&words.as_ptr().addr()) else { return false };
+        let Some(Placed { at, of_type }) = directory.live.remove(&words.as_ptr().addr()) else {
+            return self.traffic.release(words);
+        };
         self.area.word(at).store(((ENTRY_HEAD + words.len() * 8) as u64) << 32 | FREE, Ordering::Release);
         words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
         directory.free.entry(of_type).or_default().push(at);
         true
+    }
+
+    fn allocate_rows(&self, words: usize, peers: &[u32]) -> Option<&'static [AtomicU64]> {
+        self.traffic.allocate(words, peers)
+    }
+
+    fn note_rows(&self, words: &'static [AtomicU64], peers: &[u32]) {
+        self.traffic.note(words, peers);
     }
 
     fn rename(&self, words: &'static [AtomicU64], object: &str) {
@@ -185,7 +215,7 @@ impl JobInstruments {
         area.word(at + 8).store((what.variables.len() as u64) << 32 | words as u64, Ordering::Relaxed);
         area.put_text(at, TITLE, what.block);
         for (i, variable) in what.variables.iter().enumerate() {
-            area.put_variable(at + ENTRY_HEAD + i * VARIABLE, variable);
+            area.put_variable(at + ENTRY_HEAD + i * VARIABLE, variable, words);
         }
         Some(at)
     }
@@ -231,7 +261,10 @@ impl Area {
         }
     }
 
-    fn put_variable(&self, at: usize, variable: &PvarDef) {
+    fn put_variable(&self, at: usize, variable: &PvarDef, words: usize) {
+        // Readers outside want the highest level, which stands behind the level.
+        let peak = variable.word + mpi_t::PEAK_WORD;
+        let word = if variable.class == PvarClass::HighWatermark && peak < words { peak } else { variable.word };
         let value = match variable.value {
             ValueType::I32 => 0,
             ValueType::U32 => 1,
@@ -239,7 +272,7 @@ impl Area {
             ValueType::F64 => 3,
             ValueType::Text => 4,
         };
-        self.word(at).store((variable.class as u32 as u64) << 32 | variable.word as u64, Ordering::Relaxed);
+        self.word(at).store((variable.class as u32 as u64) << 32 | word as u64, Ordering::Relaxed);
         self.word(at + 8).store((variable.bind as u32 as u64) << 32 | value, Ordering::Relaxed);
         self.put_text(at, NAME, variable.name);
         self.put_text(at, UNIT, variable.unit);

@@ -9,7 +9,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// First word of a bridge (`crate::bridge`): "FERRUMBR" in memory order.
 pub const BRIDGE_MAGIC: u64 = u64::from_le_bytes(*b"FERRUMBR");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.
@@ -84,6 +84,8 @@ pub mod header {
     /// u32: process id of the launcher, or of the only process; of the ranks' nearest common ancestor when the launcher
     /// is not this library's.
     pub const LAUNCHER_PID: usize = 0x44;
+    /// u32: 1 if the ranks keep the greatest levels of all of their queues; the launcher sets it before it starts them.
+    pub const KEEP_PEAKS: usize = 0x48;
     /// u64: 0, or bit 63 | bit 62 for a fatal error | rank << 32 | exit code: the first MPI_Abort or fatal error.
     pub const ABORT: usize = 0x80;
     /// u64: the calibration (`crate::calibration`): 0 none, 1 a process measures, 2 published.
@@ -149,6 +151,32 @@ pub mod block {
     pub const BYTES: usize = 0x3_1000;
 }
 
+/// Offsets in a rank's area of traffic ([`crate::traffic`]).
+pub mod traffic {
+    /// u64: end of the tables in use.
+    pub const USED: usize = 0x00;
+    /// u64: communicators in use whose rows are not in the area.
+    pub const ELSEWHERE: usize = 0x08;
+    /// 3 x u64: highest levels of the queues of freed communicators, each 1 more; 0: none.
+    pub const PEAKS: usize = 0x10;
+    /// How many.
+    pub const PEAK_COUNT: usize = 3;
+    /// 64 x u64: messages sent by classes of sizes.
+    pub const SIZES: usize = 0x40;
+    /// How many.
+    pub const SIZE_CLASSES: usize = 64;
+    /// The first table.
+    pub const TABLES: usize = 0x240;
+    /// Length of a row: messages sent, bytes sent, messages received, bytes received.
+    pub const ROW_BYTES: usize = 32;
+    /// Length of a table before the numbers of its peers.
+    pub const TABLE_HEAD: usize = 64;
+    /// Length of the tables of a small job.
+    pub(super) const LEAST_TABLES: usize = 128 << 10;
+    /// Communicators of all ranks that a rank has room for, at least.
+    pub(super) const WHOLE_TABLES: usize = 16;
+}
+
 /// Offsets in a rank's bell: what its peers read and write before they send to it. The bells of all ranks lie side by
 /// side, so that a process that sends to many ranks touches few pages.
 pub mod bell {
@@ -206,10 +234,27 @@ impl Layout {
         PAGE + rank as usize * block::BYTES
     }
 
+    /// Offset of the rows of freed communicators in an area of traffic; the tables end before.
+    pub fn freed_traffic(&self) -> usize {
+        let table = traffic::TABLE_HEAD + self.ranks as usize * (traffic::ROW_BYTES + 4);
+        (traffic::TABLES + traffic::LEAST_TABLES.max(traffic::WHOLE_TABLES * table)).next_multiple_of(PAGE)
+    }
+
+    /// Length of a rank's area of traffic, in whole pages.
+    pub fn traffic_bytes(&self) -> usize {
+        self.freed_traffic() + (self.ranks as usize * traffic::ROW_BYTES).next_multiple_of(PAGE)
+    }
+
+    /// Offset of a rank's area of traffic.
+    pub fn traffic_at(&self, rank: u32) -> usize {
+        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
+        PAGE + self.ranks as usize * block::BYTES + rank as usize * self.traffic_bytes()
+    }
+
     /// Offset of rank 0's bell, and length of the bells of all ranks in whole pages.
     pub fn bells(&self) -> (usize, usize) {
         let ranks = self.ranks as usize;
-        (PAGE + ranks * block::BYTES, (ranks * bell::BYTES).next_multiple_of(PAGE))
+        (self.traffic_at(0) + ranks * self.traffic_bytes(), (ranks * bell::BYTES).next_multiple_of(PAGE))
     }
 
     /// Offset of a rank's bell.
@@ -311,7 +356,8 @@ mod tests {
     #[test]
     fn the_parts_follow_each_other_without_gap_or_overlap() {
         let layout = Layout::new(3, MIN_RING_BYTES).unwrap();
-        assert_eq!(layout.block_at(2) + block::BYTES, layout.bell_at(0));
+        assert_eq!(layout.block_at(2) + block::BYTES, layout.traffic_at(0));
+        assert_eq!(layout.traffic_at(2) + layout.traffic_bytes(), layout.bell_at(0));
         assert_eq!(layout.bell_at(0) + PAGE, layout.first_ring_at(0, 0));
         assert_eq!(layout.first_ring_at(0, 2) + PAGE, layout.rings_at());
         assert_eq!(layout.ring_at(0, 0), layout.rings_at());
@@ -370,6 +416,17 @@ mod tests {
         }
         let cells = |ranks| Layout::new(ranks, MIN_RING_BYTES).unwrap().pair_cells();
         assert_eq!([1, 2, 9, 16, 32, 64, 91, 92, MAX_RANKS].map(cells), [0, 128, 128, 64, 16, 4, 2, 0, 0]);
+    }
+
+    #[test]
+    fn an_area_of_traffic_has_room_for_several_communicators_of_all_ranks() {
+        for ranks in [1, 2, 64, MAX_RANKS] {
+            let layout = Layout::new(ranks, MIN_RING_BYTES).unwrap();
+            let table = traffic::TABLE_HEAD + ranks as usize * (traffic::ROW_BYTES + 4);
+            assert!(traffic::TABLES + 16 * table <= layout.freed_traffic());
+            assert_eq!(layout.traffic_bytes() % PAGE, 0);
+        }
+        assert!(Layout::new(MAX_RANKS, MIN_RING_BYTES).unwrap().traffic_bytes() < 1 << 20);
     }
 
     #[test]

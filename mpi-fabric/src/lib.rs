@@ -103,6 +103,8 @@ pub mod statistics;
 #[cfg(not(loom))]
 mod streaming;
 #[cfg(not(loom))]
+pub mod traffic;
+#[cfg(not(loom))]
 mod transfer;
 #[cfg(not(loom))]
 mod transport;

@@ -15,6 +15,7 @@ mod help;
 mod hosts;
 mod names;
 mod parse;
+mod rank_list;
 mod soft;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub use error::ArgsError;
 pub use help::HELP;
 pub use hosts::{HostEntry, HostFile, MapBy, hosts_of};
 pub use parse::{ReadFile, options_of, parse, spawned};
+pub use rank_list::RankList;
 pub use soft::Soft;
 pub use types::{Bind, Command, ErrorFormat, Group, Input, Listing, Manager, ManagerKind, Options, Run, Variable};
 pub use value::{MANAGER, TIME_LIMIT, manager_of, time_limit};

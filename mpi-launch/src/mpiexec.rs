@@ -24,6 +24,7 @@ mod activity;
 mod bind;
 mod child_job;
 mod cvar_values;
+mod debugging;
 mod describe;
 mod elf;
 mod ending;
@@ -52,6 +53,7 @@ mod stats;
 mod streams;
 mod supervise;
 mod tools;
+mod trace_arrows;
 mod trace_json;
 
 use std::ffi::OsString;
@@ -151,9 +153,15 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
         Some(placement) => Plan::over_hosts(run, values.file, placement)?,
     };
     plan.warnings.iter().for_each(|warning| reporter.warn(warning));
+    if plan.placement.is_some() && run.options.gdb.is_some() {
+        reporter.warn("--gdb has no effect in a job on several hosts");
+    }
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = if plan.placement.is_none() { Job::create(&options) } else { Job::copies(plan.ranks) };
     let job = job.map_err(|error| Refusal::Job(error.to_string()))?;
+    if run.options.stats.is_some() && plan.placement.is_none() {
+        job.keep_peaks();
+    }
     let recordings = Recordings::new(&run.options, plan.ranks)?;
     let started = Instant::now();
     let code = match plan.placement {

@@ -7,6 +7,7 @@
 //! - [`process`]: what the system reports of a process.
 //! - [`queues`]: communicators and message queues in the memory of a process.
 //! - [`hang`]: why a job makes no progress: who waits for whom.
+//! - [`traffic`]: who has sent how much to whom, sizes of messages, greatest lengths of queues.
 //! - [`words`]: ranks and amounts as text.
 //!
 //! Invariant: everything in the job memory is input. Whatever it contains, a reader gets an error or wrong numbers, and
@@ -15,10 +16,12 @@
 
 pub mod hang;
 pub mod job_list;
+mod measure;
 pub mod process;
 pub mod queues;
 pub mod sample;
 pub mod summary;
+pub mod traffic;
 mod view;
 pub mod words;
 

@@ -10,7 +10,8 @@ use mpi_fabric::statistics::{StateName, Table};
 use mpi_t::PvarClass;
 
 use crate::JobView;
-use crate::words;
+pub use crate::measure::Measure;
+use crate::traffic::Traffic;
 
 /// What an amount is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,46 +40,6 @@ impl Section {
             Section::Collectives => "collectives",
             Section::Memory => "memory",
             Section::Errors => "errors",
-        }
-    }
-}
-
-/// How an amount is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// A number of things.
-    Count,
-    /// Bytes.
-    Bytes,
-    /// Seconds.
-    Seconds,
-}
-
-impl Measure {
-    /// The unit in JSON.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Measure::Count => "count",
-            Measure::Bytes => "bytes",
-            Measure::Seconds => "seconds",
-        }
-    }
-
-    /// A value as text.
-    pub fn text(self, value: f64) -> String {
-        match self {
-            Measure::Count => words::amount(value),
-            Measure::Bytes => words::bytes(value),
-            Measure::Seconds => words::seconds(value),
-        }
-    }
-
-    /// A difference that is worth a line, in a job of this many seconds.
-    fn notable(self, seconds: f64) -> f64 {
-        match self {
-            Measure::Count => 10.0,
-            Measure::Bytes => 65536.0,
-            Measure::Seconds => (seconds / 100.0).max(0.01),
         }
     }
 }
@@ -154,6 +115,8 @@ pub struct Summary {
     pub outliers: Vec<Outlier>,
     /// Bytes of the job memory that are in use.
     pub shared_bytes: Option<u64>,
+    /// Who has sent how much to whom.
+    pub traffic: Traffic,
     table: Table,
 }
 
@@ -244,6 +207,7 @@ impl Summary {
             collectives,
             outliers,
             shared_bytes,
+            traffic: Traffic::read(job),
             table,
         }
     }
@@ -294,7 +258,7 @@ impl Summary {
             Some(job) => object.text("job", job),
             None => object,
         };
-        object
+        let object = object
             .number("ranks", self.ranks)
             .json("seconds", &number(self.seconds))
             .number("exit_code", self.exit_code)
@@ -303,9 +267,8 @@ impl Summary {
             .number_or_null("shared_bytes", self.shared_bytes.and_then(|bytes| i64::try_from(bytes).ok()))
             .objects("outliers", outliers)
             .objects("amounts", amounts)
-            .objects("collectives", collectives)
-            .objects("variables", variables)
-            .end()
+            .objects("collectives", collectives);
+        self.traffic.json(object).objects("variables", variables).end()
     }
 }
 

@@ -2,14 +2,29 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::Ordering::Relaxed;
 
 use mpi_fabric::layout::{Layout, MIN_RING_BYTES, PAGE, block};
 use mpi_fabric::{Endpoint, Job, JobOptions};
+use mpi_observe::hang::{self, HangView};
 use mpi_observe::job_list::find;
 use mpi_observe::sample::{Rates, Sampler};
+use mpi_observe::summary::Summary;
+use mpi_observe::traffic::Pair;
 use mpi_observe::{JobView, OpenJob, words};
+use mpi_t::{BlockDescription, InstrumentMemory};
 
 const RANKS: u32 = 3;
+
+mpi_t::instruments! {
+    /// A queue.
+    struct Queue: NoObject {
+        /// Its length.
+        length: mpi_t::PeakLevel =
+            { name: "p2p_posted_length", class: Level, type: u32, unit: "receives", category: "p2p" }
+            { name: "p2p_posted_length", class: HighWatermark, type: u32, unit: "receives", category: "p2p", doc: "Most." },
+    }
+}
 
 /// Reads everything that a reader can, and returns how much text it made.
 fn read_all(job: JobView<'_>) -> usize {
@@ -24,6 +39,10 @@ fn read_all(job: JobView<'_>) -> usize {
         length += job.calls(rank).iter().map(|call| call.describe().len()).sum::<usize>();
         length += usize::from(job.is_lost(rank)) + usize::from(job.abort_by(rank).is_some());
     }
+    length += hang::analyse(&HangView::capture(job, &|_| Some(true))).lines().len();
+    let summary = Summary::new(job, 1.0, 0, &|_, _| None);
+    assert!(summary.traffic.pairs.iter().all(|pair| pair.from < job.ranks() && pair.to < job.ranks()));
+    length += summary.json(None).len();
     let table = job.table(false, &|_, _| None);
     length + table.rows().map(|(object, name, row)| object.len() + name.len() + row.unit().len()).sum::<usize>()
 }
@@ -46,19 +65,19 @@ fn any_damage_behind_the_header_is_survived() {
     for round in 0..150 {
         let endpoints = Endpoint::threads(RANKS).expect("memory");
         let job = endpoints[0].job();
-        mpi_t::InstrumentMemory::allocate(
-            &*endpoints[1].instrument_memory(),
-            4,
-            &mpi_t::BlockDescription { block: "block", variables: &[], object: "object" },
-        );
+        let description = BlockDescription { block: "block", variables: &[], object: "object" };
+        InstrumentMemory::allocate(&*endpoints[1].instrument_memory(), 4, &description);
         let memory = File::from(job.fd().expect("a memfd").try_clone_to_owned().expect("a descriptor"));
-        let whole = RANKS as usize * block::BYTES;
+        let layout = Layout::new(RANKS, MIN_RING_BYTES).expect("a layout");
+        InstrumentMemory::allocate_rows(&*endpoints[2].instrument_memory(), 12, &[0, 1, 2]);
+        let whole = layout.bells().0 - PAGE;
         for _ in 0..1 + round % 40 {
             // Half of the damage is in the instruments, a quarter in the recorder.
             let rank = numbers.next() as usize % RANKS as usize * block::BYTES;
             let at = match numbers.next() % 4 {
                 0 | 1 => rank + block::INSTRUMENTS + numbers.next() as usize % 2048,
-                2 => rank + block::RECORDER + numbers.next() as usize % 512,
+                2 if round % 2 == 0 => rank + block::RECORDER + numbers.next() as usize % 512,
+                2 => layout.traffic_at(2) - PAGE + numbers.next() as usize % 1024,
                 _ => numbers.next() as usize % whole,
             };
             // Small numbers pass more checks than large ones.
@@ -105,6 +124,25 @@ fn an_area_of_as_many_variables_as_fit_is_read_in_a_moment() {
     // A block of one word has the variables of one word.
     assert!(blocks.iter().all(|block| block.variables.len() <= 4), "{}", blocks[0].variables.len());
     read_all(JobView::of(&job));
+}
+
+#[test]
+fn the_summary_has_who_has_sent_to_whom_and_the_greatest_lengths() {
+    let endpoints = Endpoint::threads(2).expect("memory");
+    let rows = InstrumentMemory::allocate_rows(&*endpoints[1].instrument_memory(), 8, &[1, 0]).expect("room");
+    rows[4].store(3, Relaxed);
+    rows[5].store(70, Relaxed);
+    endpoints[1].instrument_memory().sizes()[5].store(3, Relaxed);
+    let queue: &'static Queue = mpi_t::place(&*endpoints[0].instrument_memory(), "");
+    queue.length.keep_peak();
+    queue.length.raise(9);
+    queue.length.lower(4);
+    let summary = Summary::new(JobView::of(endpoints[0].job()), 1.0, 0, &|_, _| None);
+    assert_eq!(summary.traffic.pairs, [Pair { from: 1, to: 0, messages: 3, bytes: 70 }]);
+    let json = summary.json(None);
+    assert!(json.contains("\"traffic\":[[1,0,3,70]],\"traffic_incomplete\":[],\"sizes\":[0,0,0,0,0,3]"), "{json}");
+    assert!(json.contains("\"name\":\"most_posted\"") && json.contains("\"values\":[9,null]"), "{json}");
+    assert_eq!(summary.traffic.marks[2].greatest(), Some((9, 0)));
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::cvars::EngineSettings;
 use crate::delivery::Content;
 use crate::direct::Direct;
 use crate::events::MessageEvents;
-use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
+use crate::instruments::{EngineInstruments, SizeRows};
 use crate::message::{Matched, Message, Pool, Segmented};
 use crate::on_demand::OnDemandMetrics;
 use crate::pair_parts::Parts;
@@ -98,7 +98,7 @@ pub(crate) struct Core {
     pub partition_metrics: PartitionMetrics,
     pub events: &'static MessageEvents,
     /// Messages by size.
-    pub sizes: &'static [SizeInstruments; SIZE_CLASSES],
+    pub sizes: &'static SizeRows,
     pub settings: &'static EngineSettings,
     /// Which blocking sends go in fragments.
     pub pipelined_limit: PipelinedLimit,
@@ -172,9 +172,8 @@ impl Core {
     pub fn new(
         doorbell: Doorbell,
         lock: Arc<ProcessLock>,
-        instruments: &'static EngineInstruments,
+        (instruments, partition_metrics, sizes): (&'static EngineInstruments, PartitionMetrics, &'static SizeRows),
         settings: &'static EngineSettings,
-        partition_metrics: PartitionMetrics,
         pipelined_limit: PipelinedLimit,
     ) -> Core {
         instruments.slots_free.raise(u64::from(SLOTS));
@@ -210,7 +209,7 @@ impl Core {
             instruments,
             partition_metrics,
             events: MessageEvents::new(),
-            sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("the number of rows is the argument"),
+            sizes,
             settings,
             pipelined_limit,
             on_demand: OnDemandMetrics::default(),

@@ -93,6 +93,9 @@ impl Engine {
         let (rank, size, doorbell) = (endpoint.rank(), endpoint.size(), endpoint.doorbell());
         let recorder = endpoint.recorder();
         let instruments = EngineInstruments::place(memory);
+        if endpoint.instrument_memory().keeps_peaks() {
+            instruments.requests.keep_peak();
+        }
         let settings = EngineSettings::new();
         let policy = doorbell.policy();
         settings.eager_limit.set_room(endpoint.longest_segmented() as u64);
@@ -102,7 +105,9 @@ impl Engine {
         let partition_metrics = PartitionMetrics::new(memory);
         let pipelined_limit = PipelinedLimit::new(memory);
         let calibration = pipelined_limit.instruments;
-        let core = Core::new(doorbell.clone(), lock.clone(), instruments, settings, partition_metrics, pipelined_limit);
+        let sizes = SizeInstruments::place_in_job(&endpoint.instrument_memory());
+        let metrics = (instruments, partition_metrics, sizes);
+        let core = Core::new(doorbell.clone(), lock.clone(), metrics, settings, pipelined_limit);
         let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;

@@ -4,14 +4,15 @@
 //! library are counted by the engine's instruments only.
 
 use std::ops::Deref;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use mpi_errors::Result;
-use mpi_fabric::PagesOnDemand;
+use mpi_fabric::{JobInstruments, PagesOnDemand};
 use mpi_t::Verbosity::{DeveloperBasic, TunerBasic, TunerDetail, UserBasic, UserDetail};
 use mpi_t::{
-    Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, PeakLevel, Percentage, Registry, State, Timer,
-    WatchedTimer,
+    Aggregate, BlockDescription, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, PeakLevel, Percentage,
+    Registry, State, Timer, WatchedTimer,
 };
 
 use crate::cvars::CommSettings;
@@ -115,6 +116,30 @@ mpi_t::instruments! {
 
 /// Number of classes of sizes: one for each that a message can have.
 pub(crate) const SIZE_CLASSES: usize = 64;
+
+/// The rows of all classes.
+pub(crate) type SizeRows = [SizeInstruments; SIZE_CLASSES];
+
+impl SizeInstruments {
+    /// The rows of a process, visible from outside.
+    pub(crate) fn place_in_job(memory: &JobInstruments) -> &'static SizeRows {
+        let rows = mpi_t::place_rows_in(&SizeMemory(memory), SIZE_CLASSES);
+        rows.try_into().expect("the number of rows is the argument")
+    }
+}
+
+/// The memory of [`SizeRows`], which is never released.
+struct SizeMemory<'a>(&'a JobInstruments);
+
+impl InstrumentMemory for SizeMemory<'_> {
+    fn allocate(&self, words: usize, _: &BlockDescription<'_>) -> Option<&'static [AtomicU64]> {
+        Some(self.0.sizes()).filter(|sizes| sizes.len() == words)
+    }
+
+    fn release(&self, _: &'static [AtomicU64]) -> bool {
+        false
+    }
+}
 
 /// What a process is doing in the library.
 pub static STATES: EnumDef = EnumDef {
@@ -251,6 +276,19 @@ impl CommMeters {
         CommMeters { block, peers, settings: mpi_t::place_settings() }
     }
 
+    /// As [`CommMeters::place`], for the communicator of the processes with these numbers in the job. Readers outside find
+    /// its traffic by process, and the highest lengths of its queues as far as they are kept.
+    pub fn place_in_job(memory: &JobInstruments, name: &str, world_ranks: &[u32]) -> CommMeters {
+        let block = CommInstruments::place_for(memory, name);
+        // An unexpected message is stored at far greater cost; all other queues are those of the fastest ways.
+        [&block.umq_length, &block.umq_bytes].into_iter().for_each(PeakLevel::keep_peak);
+        if memory.keeps_peaks() {
+            block.posted_length.keep_peak();
+        }
+        let peers = mpi_t::place_rows_in(&RowMemory { memory, peers: world_ranks }, world_ranks.len());
+        CommMeters { block, peers, settings: mpi_t::place_settings() }
+    }
+
     /// The same on the heap, invisible from outside.
     pub fn detached(size: u32) -> CommMeters {
         CommMeters::place(&HeapMemory, "", size)
@@ -269,10 +307,17 @@ impl CommMeters {
         registry.unbind(object, self.block);
     }
 
+    /// As [`CommMeters::retire`], after [`CommMeters::place_in_job`]: the counts of the rows stay visible from outside.
+    pub fn retire_in_job(self, memory: &JobInstruments) {
+        let block = self.block;
+        memory.note_peaks([&block.umq_length, &block.umq_bytes, &block.posted_length].map(PeakLevel::peak));
+        self.retire(memory);
+    }
+
     /// Releases the memory. The object was unbound from all registries, and nothing writes to it any more.
     pub fn retire(self, memory: &dyn InstrumentMemory) {
         mpi_t::retire(memory, self.block);
-        mpi_t::retire_rows_in(memory_of_rows(self.peers.len()), self.peers);
+        mpi_t::retire_rows_in(&RowMemory { memory, peers: &[] }, self.peers);
         self.settings.eager_limit.leave();
         mpi_t::retire_settings(self.settings);
     }
@@ -287,6 +332,26 @@ impl Deref for CommMeters {
     }
 }
 
+/// The memory of rows of peers: another memory that has rows of them, else that of [`memory_of_rows`].
+struct RowMemory<'a> {
+    memory: &'a dyn InstrumentMemory,
+    peers: &'a [u32],
+}
+
+impl InstrumentMemory for RowMemory<'_> {
+    fn allocate(&self, words: usize, description: &BlockDescription<'_>) -> Option<&'static [AtomicU64]> {
+        self.memory.allocate_rows(words, self.peers).or_else(|| {
+            let rows = memory_of_rows(self.peers.len()).allocate(words, description)?;
+            self.memory.note_rows(rows, self.peers);
+            Some(rows)
+        })
+    }
+
+    fn release(&self, words: &'static [AtomicU64]) -> bool {
+        self.memory.release(words) || PagesOnDemand.release(words)
+    }
+}
+
 /// The memory for the rows of so many peers: many rows are placed in pages that are mapped when a peer is first used.
 fn memory_of_rows(peers: usize) -> &'static dyn InstrumentMemory {
     match peers * size_of::<PeerInstruments>() < PagesOnDemand::LEAST_BYTES {
@@ -297,7 +362,7 @@ fn memory_of_rows(peers: usize) -> &'static dyn InstrumentMemory {
 
 /// The row of messages of this size, which is below 2^63.
 #[inline(always)]
-pub(crate) fn size_class(rows: &'static [SizeInstruments; SIZE_CLASSES], bytes: u64) -> &'static SizeInstruments {
+pub(crate) fn size_class(rows: &'static SizeRows, bytes: u64) -> &'static SizeInstruments {
     &rows[(bytes << 1 | 1).ilog2() as usize]
 }
 

@@ -114,6 +114,8 @@ pub struct Event {
     pub object: Option<u64>,
     /// The error code that it returned.
     pub code: i32,
+    /// Source and tag of the receive of a call that sends and receives.
+    pub second: Option<(i32, i32)>,
 }
 
 impl Event {
@@ -123,7 +125,9 @@ impl Event {
         let flags = 1
             | u64::from(self.peer.is_some()) << 1
             | u64::from(self.tag.is_some()) << 2
-            | u64::from(self.object.is_some()) << 3;
+            | u64::from(self.object.is_some()) << 3
+            | u64::from(self.second.is_some()) << 4;
+        let (source, receive_tag) = self.second.unwrap_or_default();
         [
             u64::from(self.function) | u64::from(self.thread) << 32,
             self.start_ns,
@@ -131,8 +135,8 @@ impl Event {
             self.bytes.map_or(0, |bytes| bytes.saturating_add(1)),
             signed(self.peer) | signed(self.tag) << 32,
             self.object.unwrap_or(0),
-            u64::from(self.code as u32),
-            flags,
+            u64::from(self.code as u32) | u64::from(source as u32) << 32,
+            flags | u64::from(receive_tag as u32) << 32,
         ]
     }
 
@@ -150,6 +154,7 @@ impl Event {
             tag: has(2).then_some((place >> 32) as u32 as i32),
             object: has(3).then_some(object),
             code: code as u32 as i32,
+            second: has(4).then_some(((code >> 32) as u32 as i32, (flags >> 32) as u32 as i32)),
         })
     }
 }
@@ -179,9 +184,10 @@ mod tests {
             tag: Some(i32::MIN),
             object: None,
             code: 15,
+            second: Some((-1, i32::MIN)),
         };
         assert_eq!(Event::from_words(&event.to_words()), Some(event));
-        let empty = Event { bytes: None, peer: None, tag: None, object: Some(0), ..event };
+        let empty = Event { bytes: None, peer: None, tag: None, object: Some(0), second: None, ..event };
         assert_eq!(Event::from_words(&empty.to_words()), Some(empty));
         assert_eq!(Event::from_words(&[0; ROW_WORDS]), None);
     }

@@ -80,7 +80,7 @@ pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_
 pub use handle::read::pvar_read_raw;
 pub use handle::table::disable_handles;
 pub use last_error::{clear_failure, last_failure, record_failure, report_failures};
-pub use level::{Level, PeakLevel};
+pub use level::{Level, PEAK_KEPT, PEAK_WORD, PeakLevel};
 pub use memory::{
     BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, place_rows_in, rename, retire, retire_rows,
     retire_rows_in,

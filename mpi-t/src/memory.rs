@@ -30,6 +30,16 @@ pub trait InstrumentMemory: Send + Sync {
     /// own. A reader may still load them for a moment, and then finds that its handle has ended.
     fn release(&self, words: &'static [AtomicU64]) -> bool;
 
+    /// Zeroed rows of the same length, one for each of these peers of an object, by their numbers in the job; `None`
+    /// where the memory has no rows with such names, or no room. Freed by [`InstrumentMemory::release`].
+    fn allocate_rows(&self, _words: usize, _peers: &[u32]) -> Option<&'static [AtomicU64]> {
+        None
+    }
+
+    /// Reports rows that lie elsewhere because [`InstrumentMemory::allocate_rows`] had no room: their release is reported
+    /// by [`InstrumentMemory::release`], which then returns false.
+    fn note_rows(&self, _words: &'static [AtomicU64], _peers: &[u32]) {}
+
     /// Changes the object's name of a block in use, for a reader in another process. Does nothing in memory without
     /// such readers.
     fn rename(&self, _words: &'static [AtomicU64], _object: &str) {}

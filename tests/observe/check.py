@@ -1,7 +1,8 @@
-"""Checks of mpitop, mpi-info and mpiexec --stats: check.py CHECK BIN FOLDER; FOLDER has the program `load`."""
+"""Checks of mpitop, mpi-info, mpiexec --stats and mpiexec --gdb: check.py CHECK BIN FOLDER; FOLDER has the program `load`."""
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -122,6 +123,71 @@ def singleton():
         assert found[0]["ranks"] == 1 and found[0]["pid"] == job.process.pid, found
 
 
+class Blocked:
+    """Processes that never end by themselves."""
+
+    def __init__(self, *words):
+        self.words = words
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.words, start_new_session=True)
+        return self.process
+
+    def __exit__(self, *_):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def why_alone():
+    """A program without a launcher that waits for itself."""
+    with Blocked(LOAD, "alone") as alone:
+        def report():
+            done = subprocess.run([tool("mpitop"), "--why", str(alone.pid)], capture_output=True, text=True)
+            return done.stdout if done.returncode == 0 and "MPI_Recv" in done.stdout else None
+        text = until(report)
+        assert "rank 0" in text and "tag 7" in text, text
+
+
+def threads():
+    """A line for each thread that waits."""
+    with Blocked(tool("mpiexec"), "-n", "2", LOAD, "threads") as job:
+        def look():
+            done = subprocess.run([tool("mpitop"), "--once", "--json", str(job.pid)], capture_output=True, text=True)
+            found = lines(done.stdout) if done.returncode == 0 else []
+            return found if len(found) == 3 and len(found[1].get("other_calls", [])) == 2 else None
+        first = until(look)[1]
+        calls = sorted([first["doing"], *first["other_calls"]])
+        assert calls == [f"MPI_Recv from rank 1 with tag {tag}" for tag in (20, 21, 22)], first
+        table = run(tool("mpitop"), "--once", str(job.pid)).stdout
+        assert table.count("another thread: MPI_Recv from rank 1 with tag 2") == 2, table
+        why = run(tool("mpitop"), "--why", str(job.pid)).stdout
+        assert all(f"tag {tag}" in why for tag in (20, 21, 22)), why
+
+
+def hydra():
+    """A job under MPICH's launcher, of which any process names the job."""
+    launcher = os.path.join(os.path.dirname(sys.executable), "mpiexec")
+    with Stuck(launcher, "-n", "3") as job:
+        def ranks():
+            pids = []
+            for pid in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    with open(f"/proc/{pid}/cmdline", "rb") as words:
+                        if words.read().split(b"\0")[:3] == [os.fsencode(word) for word in (LOAD, "stuck", job.file)]:
+                            pids.append(pid)
+                except OSError:
+                    pass
+            return pids if len(pids) == 3 else None
+        pid = until(ranks)[0]
+        def waits():
+            done = subprocess.run([tool("mpitop"), "--once", "--json", pid], capture_output=True, text=True)
+            found = lines(done.stdout) if done.returncode == 0 else []
+            return found if len(found) == 4 and [rank.get("call") for rank in found[1:3]] == ["MPI_Recv"] * 2 else None
+        assert until(waits)[0]["ranks"] == 3
+        why = run(tool("mpitop"), "--why", pid).stdout
+        assert "rank 2" in why.splitlines()[0] and "MPI_Recv" in why, why
+
+
 def no_such_job():
     assert "there is no job zzzz" in run(tool("mpitop"), "--once", "zzzz", code=1).stderr
     assert "needs a terminal" in run(tool("mpitop"), code=1).stderr
@@ -149,22 +215,160 @@ def live_view():
             run("tmux", "-L", session, "kill-server")
 
 
-def page():
-    file = os.path.join(FOLDER, "page.html")
-    run(tool("mpiexec"), "-n", "4", f"--stats={file}", LOAD, "ring", "0.3")
+def browser(file, picture, width, height, probe="", dark=False):
+    """The page as a browser shows it, after a script that acts as a user; no message on the console."""
+    copy = os.path.join(FOLDER, f"shown-{picture}.html")
+    with open(file) as text, open(copy, "w") as out:
+        out.write(text.read().replace("</body>", f"<pre id=probe></pre><script>{probe}</script></body>"))
     with tempfile.TemporaryDirectory() as profile:
         flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
                  "--disable-background-networking", "--disable-component-update", f"--user-data-dir={profile}",
-                 "--enable-logging=stderr", "--virtual-time-budget=3000"]
-        done = run("chromium", *flags, "--window-size=420,2600", f"--screenshot={FOLDER}/page.png", "--dump-dom", f"file://{file}")
+                 "--enable-logging=stderr", "--virtual-time-budget=3000", f"--window-size={width},{height}",
+                 f"--screenshot={FOLDER}/{picture}.png", "--dump-dom"]
+        if dark:
+            flags.append("--blink-settings=preferredColorScheme=0")
+        done = run("chromium", *flags, f"file://{copy}")
     assert "CONSOLE" not in done.stderr, done.stderr
-    dom = done.stdout
+    probed = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.S).group(1)
+    return done.stdout, probed
+
+
+# Chooses pairs by keyboard and by pointer, and writes what the page says about them.
+PROBE = """
+const canvas = document.getElementById("matrix"), said = [];
+const at = () => said.push(document.getElementById("matrix-at").textContent);
+canvas.focus();
+for (const key of ["Home", "ArrowRight"]) canvas.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
+at();
+const box = canvas.getBoundingClientRect(), step = (box.width - 48) / RANKS;
+const move = (row, column) => canvas.dispatchEvent(new PointerEvent("pointermove",
+  { clientX: box.left + 44 + (column + .5) * step, clientY: box.top + 44 + (row + .5) * step }));
+move(1, 2); at();
+document.getElementById("sizes").dispatchEvent(new KeyboardEvent("keydown", { key: "End", cancelable: true }));
+said.push(document.getElementById("sizes-at").textContent);
+said.push(`overflow ${document.documentElement.scrollWidth > document.documentElement.clientWidth}`);
+said.push(getComputedStyle(document.body).backgroundColor);
+document.getElementById("probe").textContent = said.join("\\n");
+"""
+
+
+def data_of(file):
     with open(file) as text:
-        data = json.loads(re.search(r'id="data">(.*?)</script>', text.read(), re.S).group(1))
+        return json.loads(re.search(r'id="data">(.*?)</script>', text.read(), re.S).group(1))
+
+
+def page():
+    file = os.path.join(FOLDER, "page.html")
+    run(tool("mpiexec"), "-n", "4", f"--stats={file}", LOAD, "ring", "0.3")
+    data = data_of(file)
+    dom, said = browser(file, "page", 420, 3400, PROBE.replace("RANKS", "4"))
     shown = {name: value for name, value in re.findall(r'<tr data-name="(\w+)"><th[^>]*>[^<]*</th><td data-value="([^"]*)"', dom)}
     for amount in data["amounts"]:
         assert float(shown[amount["name"]]) == amount["total"], (amount["name"], shown)
     assert f"{len(data['variables'])} of {len(data['variables'])}" in dom
+    # Each rank sends to the next one only, as many messages as the others.
+    pairs = {(pair[0], pair[1]): pair for pair in data["traffic"]}
+    assert sorted(pairs) == [(0, 1), (1, 2), (2, 3), (3, 0)] and len({pair[2] for pair in pairs.values()}) == 1, pairs
+    assert {tuple(map(int, pair.split())) for pair in re.findall(r'data-pair="([^"]*)"', dom)} == set(map(tuple, data["traffic"]))
+    said = said.split("\n")
+    for line, (source, target) in zip(said, [(0, 1), (1, 2)]):
+        assert line.startswith(f"rank {source} to rank {target}: {pairs[source, target][2]} messages, "), said
+    assert said[2].startswith("16.0 KiB to below 32.0 KiB: "), said
+    assert said[3] == "overflow false", said
+    # Own messages and the others' sizes: messages of 8 bytes to 16 KiB.
+    assert sum(data["sizes"]) >= sum(pair[2] for pair in data["traffic"]), data["sizes"]
+    marks = {mark["name"]: mark["values"] for mark in data["marks"]}
+    assert all(value is not None and value >= 1 for value in marks["most_requests"]), marks
+    for mark in re.findall(r'data-mark="(\w+) (\d+)"', dom):
+        assert max(marks[mark[0]]) == int(mark[1]), (mark, marks)
+    _, dark = browser(file, "page-dark", 1100, 3000, PROBE.replace("RANKS", "4"), dark=True)
+    assert dark.split("\n")[4] == "rgb(17, 21, 26)" and said[4] == "rgb(255, 255, 255)", (dark, said)
+
+
+def page_of_many():
+    """The page with the numbers of 1024 ranks, of which each sends to 200 others."""
+    file = os.path.join(FOLDER, "page.html")
+    if not os.path.exists(file):
+        run(tool("mpiexec"), "-n", "4", f"--stats={file}", LOAD, "ring", "0.3")
+    data, ranks = data_of(file), 1024
+    spread = lambda values: [values[i % len(values)] for i in range(ranks)]
+    for part in ("amounts", "collectives", "variables", "marks"):
+        for entry in data[part]:
+            entry["values"] = spread(entry["values"])
+    data["ranks"] = ranks
+    data["traffic"] = [[i, (i + j * j) % ranks, 1 + j, (1 + i) * 1000 + 4 ** (j % 12)] for i in range(ranks) for j in range(1, 201)]
+    data["traffic"] = list({(row[0], row[1]): row for row in data["traffic"] if row[0] != row[1]}.values())
+    many = os.path.join(FOLDER, "many.html")
+    with open(file) as text, open(many, "w") as out:
+        out.write(re.sub(r'(id="data">).*?(</script>)', lambda m: m.group(1) + json.dumps(data) + m.group(2), text.read(), flags=re.S))
+    pairs = {(row[0], row[1]): row for row in data["traffic"]}
+    for picture, width, height in [("many", 1100, 3200), ("many-phone", 390, 3600)]:
+        dom, said = browser(many, picture, width, height, PROBE.replace("RANKS", "1024"))
+        said = said.split("\n")
+        assert said[0].startswith(f"rank 0 to rank 1: {pairs[0, 1][2]} messages, "), said
+        source, target, messages = map(int, re.match(r"rank (\d+) to rank (\d+): (\d+) messages", said[1]).groups())
+        assert pairs.get((source, target), [0, 0, 0])[2] == messages and abs(source - 1) < 4 and abs(target - 2) < 4, said
+        assert said[3] == "overflow false", said
+        most = sorted(data["traffic"], key=lambda row: (-row[3], -row[2]))[0]
+        assert f'data-pair="{" ".join(map(str, most))}"' in dom
+
+
+def traffic():
+    file = os.path.join(FOLDER, "traffic.json")
+    run(tool("mpiexec"), "-q", "-n", "3", f"--stats={file}", LOAD, "once", "die", code=9)
+    with open(file) as text:
+        summary = json.load(text)
+    # Of ranks that died, too: rank r sends r messages of 1000 bytes and an empty one to rank 0.
+    assert summary["traffic"] == [[1, 0, 2, 1000], [2, 0, 3, 2000]], summary["traffic"]
+    assert summary["sizes"][10] == 3 and summary["sizes"][0] >= 2 and summary["traffic_incomplete"] == [], summary["sizes"]
+    marks = {mark["name"]: mark["values"] for mark in summary["marks"]}
+    assert 1 <= marks["most_unexpected"][0] <= 4 and marks["most_unexpected"][1] == 0, marks
+    assert marks["most_unexpected_bytes"][0] >= 1000, marks
+    # Communicators that were freed, and their ranks, which are not those of the world.
+    run(tool("mpiexec"), "-n", "4", f"--stats={file}", LOAD, "parts")
+    with open(file) as text:
+        summary = json.load(text)
+    expected = [[0, 2, 50, 200], [1, 3, 50, 200], [2, 0, 50, 200], [3, 1, 50, 200]]
+    assert summary["traffic"] == expected, summary["traffic"]
+
+
+def gdb():
+    """Backtraces of ranks when one crashes, and when the time is over."""
+    crash = run(tool("mpiexec"), "-n", "3", "--gdb", "0-1", LOAD, "crash", code=139).stderr
+    assert re.search(r"rank 1, process \d+, in gdb:\n(.*\n)*?  #0 .*crash", crash), crash
+    assert re.search(r"rank 0, process \d+, in gdb:\n(.*\n)*?.*PMPI_Recv", crash), crash
+    assert "rank 2, process" not in crash and crash.index("rank 1, process") < crash.index("rank 0, process"), crash
+    assert "SIGSEGV" in crash, crash
+    # One that handles the signal goes on.
+    assert "in gdb" not in run(tool("mpiexec"), "-n", "2", "--gdb", "all", LOAD, "handler").stderr
+    late = run(tool("mpiexec"), "-n", "2", "--gdb=1", "--timeout", "1", LOAD, "stuck", "/nonexistent", code=124).stderr
+    assert re.search(r"rank 1, process \d+, in gdb:\n(.*\n)*?  #0 .*", late) and "rank 0, process" not in late, late
+    assert "#1" in late and " in stuck " in late or " stuck (" in late, late
+    other = run(tool("mpiexec"), "-n", "2", "--gdb", "7", LOAD, "once").stderr
+    assert "none of these ranks is one of the job, which has 2" in other, other
+
+
+def gdb_panes():
+    """gdb in a window of tmux, which holds the job until it is closed."""
+    session = f"gdb{os.getpid()}"
+    out = os.path.join(FOLDER, f"gdb.{os.getpid()}")
+    line = f"{tool('mpiexec')} -n 2 --gdb all {LOAD} crash; echo code $? > {out}; cat"
+    run("tmux", "-L", session, "new-session", "-d", "-s", session, "-x", "130", "-y", "30", line)
+    try:
+        windows = lambda: run("tmux", "-L", session, "list-panes", "-s", "-t", session, "-F", "#{pane_id}").stdout.split()
+        panes = until(lambda: (lambda found: found if len(found) == 3 else None)(windows()))
+        text = lambda pane: run("tmux", "-L", session, "capture-pane", "-p", "-t", pane).stdout
+        until(lambda: all("(gdb)" in text(pane) for pane in panes[1:]), 60)
+        assert not os.path.exists(out)
+        for pane in panes[1:]:
+            for keys in ("kill", "y", "quit", "y"):
+                if pane in windows():
+                    subprocess.run(["tmux", "-L", session, "send-keys", "-t", pane, keys, "Enter"])
+        until(lambda: os.path.exists(out) and os.path.getsize(out) > 0)
+    finally:
+        run("tmux", "-L", session, "kill-server")
+        if os.path.exists(out):
+            os.remove(out)
 
 
 def metrics():

@@ -5,12 +5,15 @@ from collections import Counter
 
 trace = json.load(open(sys.argv[1], encoding="utf-8"))
 events = trace["traceEvents"]
-complete, begun, names = Counter(), Counter(), {}
+complete, begun, names, arrows = Counter(), Counter(), {}, {}
 for event in events:
     phase, rank = event["ph"], event["pid"]
     if phase == "M":
         if event["name"] == "process_name":
             names[rank] = event["args"]["name"]
+        continue
+    if phase in "sf":
+        arrows.setdefault(event["id"], []).append(event)
         continue
     assert event["ts"] >= 0 and event["tid"] > 0 and event["name"].startswith("MPI_"), event
     if phase == "X":
@@ -27,6 +30,14 @@ for rank, name, count in zip(words[0::3], words[1::3], words[2::3]):
     found = table[int(rank.lstrip("-")), name]
     assert found == int(count), (rank, name, found, count)
 assert names and all(text == f"rank {rank}: ./program" for rank, text in names.items()), names
+# Each arrow leads from a send to a receive that has not returned before the send began.
+within = lambda call, end: call["pid"] == end["pid"] and call["tid"] == end["tid"] and \
+    call["ts"] <= end["ts"] + 0.0015 and end["ts"] <= call["ts"] + call["dur"]
+for sent, received in arrows.values():
+    assert (sent["ph"], received["ph"], received["bp"]) == ("s", "f", "e") and sent["ts"] <= received["ts"], (sent, received)
+    ends = [[call["name"] for call in events if call["ph"] == "X" and within(call, end)] for end in (sent, received)]
+    assert "MPI_Send" in ends[0] and "MPI_Recv" in ends[1], (ends, sent, received)
+assert len(arrows) == min(complete[1, "MPI_Send"], complete[0, "MPI_Recv"]), arrows
 # Calls of one thread follow each other, or one lies within another.
 open_calls = {}
 for event in events:

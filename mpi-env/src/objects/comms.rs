@@ -148,7 +148,8 @@ impl Process {
     /// Creates the communicator of a reserved handle. The caller has attached its error handler.
     pub(crate) fn establish(&self, guard: &mut Guard<'_>, handle: Handle, spec: CommSpec) {
         self.retire_left(guard);
-        let instruments = CommMeters::place(&*self.memory, &format!("communicator {}", spec.context / 2), spec.peers());
+        let name = format!("communicator {}", spec.context / 2);
+        let instruments = CommMeters::place_in_job(&self.memory, &name, spec.peer_ranks());
         let comm = Arc::new(register(&self.engine, guard, spec, instruments));
         comm.set_handle(handle);
         if self.comms.get_mut(guard).fill(handle, comm.clone()) {

@@ -128,7 +128,7 @@ impl Process {
         leaving.retain(|(context, instruments)| {
             let in_use = self.engine.check_context(guard, *context).is_ok();
             if !in_use {
-                instruments.retire(&*self.memory);
+                instruments.retire_in_job(&self.memory);
             }
             in_use
         });

@@ -28,7 +28,7 @@ impl Process {
         self.retire_left(guard);
         let handle = self.comms.get_mut(guard).reserve();
         let handle = handle.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many communicators"))?;
-        let instruments = CommMeters::place(&*self.memory, name, spec.peers());
+        let instruments = CommMeters::place_in_job(&self.memory, name, spec.peer_ranks());
         let comm = Arc::new(unregistered(spec, instruments));
         comm.set_handle(handle);
         // A communicator that is freed before its id arrives needs no context.
@@ -63,7 +63,7 @@ impl Process {
             self.on_comm_created(guard, handle, rank, size);
         } else {
             self.comms.get_mut(guard).give_back(handle);
-            instruments.retire(&*self.memory);
+            instruments.retire_in_job(&self.memory);
         }
         request
     }

@@ -192,7 +192,7 @@ impl Process {
         let registry = variables::complete(registry, fabric, &engine, &coll, &one_sided, settings)?;
 
         let predefined = |word: usize, spec: CommSpec| -> Result<Arc<Comm>> {
-            let instruments = CommMeters::place(&*memory, &spec.name, spec.group.size());
+            let instruments = CommMeters::place_in_job(&memory, &spec.name, spec.peer_ranks());
             let comm = register(&engine, &mut engine.lock(), spec, instruments);
             comm.set_handle(Handle(word));
             instruments.bind(&registry, word)?;

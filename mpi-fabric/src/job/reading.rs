@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::Ordering;
 
 use mpi_errors::Result;
 
@@ -28,6 +29,16 @@ impl Job {
         let refused = |error: io::Error| fault::foreign(format!("this is not {what}: {error}"));
         let file = open_sealed_for_reading(pid, descriptor).map_err(refused)?;
         Job::checked(Mapping::open_for_reading(file.as_fd()).map_err(refused)?, layout::MAGIC, what)
+    }
+
+    /// From now on ranks that start keep the greatest levels of all of their queues, for readers; for the launcher.
+    pub fn keep_peaks(&self) {
+        self.mapping.half(layout::header::KEEP_PEAKS).store(1, Ordering::Relaxed);
+    }
+
+    /// Whether ranks do so.
+    pub fn keeps_peaks(&self) -> bool {
+        self.mapping.half(layout::header::KEEP_PEAKS).load(Ordering::Relaxed) == 1
     }
 
     /// Bytes of the memory that are in use: pages that a process has written. `None` if the memory has no descriptor here.

@@ -26,7 +26,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["-mca", "-gmca", "-prtemca", "-pmixmca", "-tune", "-am", "-ofi", "-ucx"], SETTINGS),
     (&["-launcher", "-launcher-exec", "-bootstrap", "-rmk", "-rsh", "-iface", "-prefix"], STARTER),
     (&["-dvm", "-personality", "-preload-binary", "-enable-x", "-disable-x", "-disable-auto-cleanup"], STARTER),
-    (&["-gdb", "-gdba", "-gdb-ia", "-tv", "-debug", "-xterm"], NO_DEBUGGER),
+    (&["-gdba", "-gdb-ia", "-tv", "-debug", "-xterm"], NO_DEBUGGER),
 ];
 
 /// The alternative to an option of another launcher.

@@ -52,6 +52,8 @@ For the whole job:
   --hang-report[=SECONDS]
                        when no rank makes progress for this time (60 s if not given), report
                        who waits for whom and why; the job continues
+  --gdb RANKS          when a rank crashes or the time is over, print where all threads of
+                       these ranks (0,4-7 or all) are; in tmux, open gdb for each
   --bind HOW           cores: each rank on a core of its own; none: where the system puts
                        it; auto (if not given): cores if there are as many as ranks
   --error-format HOW   what mpiexec and the library say of failures: text or json

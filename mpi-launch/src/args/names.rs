@@ -30,6 +30,7 @@ pub(super) enum Meaning {
     Output,
     Timeout,
     HangReport,
+    Gdb,
     Bind,
     Stdin,
     Quiet,
@@ -48,7 +49,7 @@ pub(super) enum Meaning {
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 61] = {
+const NAMES: [(&str, Meaning); 62] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -89,6 +90,7 @@ const NAMES: [(&str, Meaning); 61] = {
         ("--output", Output),
         ("--timeout", Timeout),
         ("--hang-report", HangReport),
+        ("--gdb", Gdb),
         ("--bind", Bind),
         ("--bind-to", Bind),
         ("--stdin", Stdin),

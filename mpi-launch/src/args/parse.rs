@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::names::{self, Meaning};
+use super::rank_list::rank_list;
 use super::{ArgsError, Command, ErrorFormat, Group, HostFile, Options, Run, Soft, foreign, hosts, soft, value, words};
 
 /// The time without progress after which a report is written, if the option has no value.
@@ -344,6 +345,7 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::HangReport => {
             options.hang_report = Some(words.optional("a time in seconds", value::seconds)?.unwrap_or(HANG_AFTER))
         }
+        Meaning::Gdb => words.once(&mut options.gdb, false, "ranks", rank_list)?,
         Meaning::Bind => options.bind = words.value("cores, none or auto", value::bind)?,
         Meaning::Stdin => options.input = words.value("a rank, all or none", value::input)?,
         Meaning::ErrorFormat => {

@@ -138,6 +138,7 @@ fn options_of_the_job_stand_in_any_part() {
         oversubscribe: true,
         manager: None,
         hang_report: None,
+        gdb: None,
         bind: Bind::None,
         input: Input::All,
         quiet: true,

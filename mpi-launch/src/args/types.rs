@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{HostFile, MapBy, Soft};
+use super::{HostFile, MapBy, RankList, Soft};
 
 /// A command.
 // One value in the life of a process.
@@ -108,6 +108,8 @@ pub struct Options {
     pub manager: Option<Manager>,
     /// After how long without progress a report is written.
     pub hang_report: Option<Duration>,
+    /// The ranks that gdb shows when the job fails.
+    pub gdb: Option<RankList>,
     /// The placement of the ranks on their host.
     pub bind: Bind,
     /// Which ranks get the standard input.

@@ -328,6 +328,7 @@ fn inherited(options: &Options, name: &str) -> Options {
         oversubscribe: true,
         manager: None,
         hang_report: options.hang_report,
+        gdb: None,
         bind: Bind::None,
         input: Input::None,
         quiet: options.quiet,

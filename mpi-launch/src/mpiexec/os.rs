@@ -3,9 +3,11 @@
 
 mod fork;
 mod machine;
+pub(super) mod tracing;
 
 pub(super) use fork::{Fork, Inherited, fork_daemon, fork_job, take_over};
 pub(super) use machine::{Mask, addresses, allowed_cores, local_time, machine, mask_of};
+pub(super) use tracing::Stop;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -146,10 +148,12 @@ pub(super) enum Ended {
     Killed(i32),
 }
 
-/// Children that ended.
+/// Children that ended, or have stopped.
 pub(super) enum Reaped {
     /// One did.
     Child(i32, Ended),
+    /// One that is traced has stopped.
+    Stopped(i32, Stop),
     /// None has ended since, but some run.
     NoneYet,
     /// There are no children at all.
@@ -158,15 +162,23 @@ pub(super) enum Reaped {
     Refused(io::Error),
 }
 
-/// Collects one child that ended.
+/// How a process has ended whose status this is.
+fn ended(status: i32) -> Ended {
+    match libc::WIFSIGNALED(status) {
+        true => Ended::Killed(libc::WTERMSIG(status)),
+        false => Ended::Exited(libc::WEXITSTATUS(status)),
+    }
+}
+
+/// Collects one child that ended, or has stopped and is traced.
 pub(super) fn reap() -> Reaped {
     let mut status = 0;
     // SAFETY: one status word is written.
     let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
     match pid {
         0 => Reaped::NoneYet,
-        pid if pid > 0 && libc::WIFSIGNALED(status) => Reaped::Child(pid, Ended::Killed(libc::WTERMSIG(status))),
-        pid if pid > 0 => Reaped::Child(pid, Ended::Exited(libc::WEXITSTATUS(status))),
+        pid if pid > 0 && libc::WIFSTOPPED(status) => Reaped::Stopped(pid, tracing::stop_of(status)),
+        pid if pid > 0 => Reaped::Child(pid, ended(status)),
         _ => match io::Error::last_os_error() {
             error if error.raw_os_error() == Some(libc::ECHILD) => Reaped::NoChildren,
             error => Reaped::Refused(error),

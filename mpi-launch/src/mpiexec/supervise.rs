@@ -1,6 +1,7 @@
 //! The loop: signals, children, streams, deadlines.
 
 mod apart;
+mod debugging;
 mod hangs;
 
 use std::io;
@@ -14,6 +15,7 @@ use mpi_wireup::spawn_request::SpawnResult;
 
 use super::activity;
 use super::child_job::{self, FromParent, Parent};
+use super::debugging::Debugging;
 use super::ending::{Ending, Order};
 use super::guard::Guard;
 use super::hang::{self, HangWatch};
@@ -81,6 +83,9 @@ struct Supervisor<'a> {
     ended_for_memory: u64,
     time_report: Option<TimeReport>,
     hang_watch: HangWatch,
+    debugging: Debugging<'a>,
+    /// A rank that gdb sees before a signal ends it.
+    crashed: Option<(i32, i32)>,
     /// What the others were doing to the first rank that failed.
     waiting: Vec<String>,
     /// Whether the end of this job is that of all that it has spawned, whether or not they are connected with it.
@@ -126,6 +131,8 @@ pub(super) fn run(
         ended_for_memory: memory_limit::ended_for_memory(),
         time_report: None,
         hang_watch: HangWatch::new(options.hang_report, Instant::now()),
+        debugging: Debugging::new(options.gdb.as_ref()),
+        crashed: None,
         waiting: Vec::new(),
         all_end: false,
     };
@@ -164,8 +171,12 @@ impl Supervisor<'_> {
             reporter: self.reporter,
             parent: self.parent.as_deref(),
         };
-        let (ranks, living) = (&mut self.ranks, &mut self.living);
+        if let Some(sentence) = self.debugging.warning(self.job.ranks()) {
+            self.reporter.warn(&sentence);
+        }
+        let (ranks, living, debugging, reporter) = (&mut self.ranks, &mut self.living, &self.debugging, self.reporter);
         starter.start_all(self.inherited, |pid| {
+            debugging.started(ranks.len() as u32, pid).iter().for_each(|sentence| reporter.warn(sentence));
             ranks.push(Rank { pid, living: true });
             *living += 1;
         })
@@ -183,7 +194,7 @@ impl Supervisor<'_> {
                     return Ok(());
                 }
             }
-            while let Some(order) = self.ending.due(self.living, Instant::now()).filter(|_| children) {
+            while let Some(order) = self.next_order(children) {
                 self.execute(order);
             }
             self.report_hang();
@@ -225,10 +236,13 @@ impl Supervisor<'_> {
                 Reaped::Child(pid, how) => {
                     if let Some(rank) = self.ranks.iter().position(|rank| rank.living && rank.pid == pid) {
                         self.rank_ended(rank as u32, how);
+                    } else if self.debugging.pane_closed(pid) {
+                        self.let_crash();
                     } else {
                         self.job_ended(pid, how);
                     }
                 }
+                Reaped::Stopped(pid, stop) => self.stopped(pid, stop),
                 Reaped::NoneYet => {
                     if self.living == 0 && self.spawned.living() == 0 {
                         // A process that a rank started still runs.

@@ -1,7 +1,8 @@
 //! The file of `--trace`: the calls of all ranks as events of the Chrome trace format, which ui.perfetto.dev opens.
 //!
 //! Each rank is a process of the trace, each of its threads a thread. A call that has returned is a complete event
-//! (`X`), one that has not is a begin without an end (`B`). Times are microseconds from the job's first call.
+//! (`X`), one that has not is a begin without an end (`B`). Times are microseconds from the job's first call. Behind the calls
+//! come the arrows from sends to receives, as flows.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,11 +11,14 @@ use mpi_core::functions;
 use mpi_core::json::Object;
 use mpi_pmpi::records::Event;
 
+use super::trace_arrows::{Arrows, End};
+
 /// Writes the file: of each rank its program and its events. `start`: when the first call began.
 pub(super) fn write(file: File, start: u64, ranks: Vec<(String, impl Iterator<Item = Event>)>) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
     let mut separator = "\n";
+    let mut arrows = Arrows::new(ranks.len() as u32);
     let mut put = |line: String| {
         let begin = std::mem::replace(&mut separator, ",\n");
         out.write_all(begin.as_bytes()).and_then(|()| out.write_all(line.as_bytes()))
@@ -24,8 +28,13 @@ pub(super) fn write(file: File, start: u64, ranks: Vec<(String, impl Iterator<It
         put(metadata("process_name", rank, Object::new().text("name", &format!("rank {rank}: {program}"))))?;
         put(metadata("process_sort_index", rank, Object::new().number("sort_index", rank)))?;
         for event in events {
+            arrows.add(rank as u32, &event);
             put(line(rank, &event, start))?;
         }
+    }
+    for (id, (sent, received)) in (1..).zip(arrows.matched()) {
+        put(arrow(id, "s", &sent, start).end())?;
+        put(arrow(id, "f", &received, start).text("bp", "e").end())?;
     }
     out.write_all(b"\n]}\n")?;
     out.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
@@ -49,6 +58,18 @@ fn line(rank: i64, event: &Event, start: u64) -> String {
         false => object,
     };
     object.object("args", arguments(event)).end()
+}
+
+/// One end of an arrow.
+fn arrow(id: i64, phase: &str, end: &End, start: u64) -> Object {
+    Object::new()
+        .text("name", "message")
+        .text("cat", "message")
+        .text("ph", phase)
+        .number("id", id)
+        .number("pid", end.rank)
+        .number("tid", end.thread)
+        .json("ts", &micro(end.ns.saturating_sub(start)))
 }
 
 fn arguments(event: &Event) -> Object {
@@ -89,6 +110,7 @@ mod tests {
             tag: Some(-1),
             object: Some(0x101),
             code: 0,
+            second: None,
         };
         assert_eq!(
             line(3, &sent, 2_000_000),

@@ -89,8 +89,27 @@ fn event_of(call: &Call<'_>) -> Event {
         peer: call.peer(),
         tag: call.tag(),
         object: call.object().map(|handle| handle as u64),
+        second: second_of(call),
         ..Event::default()
     }
+}
+
+/// Source and tag of the receive, of a call that also sends.
+fn second_of(call: &Call<'_>) -> Option<(i32, i32)> {
+    use mpi_core::functions::*;
+    let number = call.function().number() as u16;
+    let is_both = matches!(
+        number,
+        MPI_SENDRECV
+            | MPI_SENDRECV_C
+            | MPI_SENDRECV_REPLACE
+            | MPI_SENDRECV_REPLACE_C
+            | MPI_ISENDRECV
+            | MPI_ISENDRECV_C
+            | MPI_ISENDRECV_REPLACE
+            | MPI_ISENDRECV_REPLACE_C
+    );
+    if is_both { call.int("source").zip(call.int("recvtag")) } else { None }
 }
 
 impl Interceptor for Timeline {
@@ -124,9 +143,9 @@ impl Interceptor for Timeline {
             _ => 0,
         };
         let values = Event { end_ns, bytes: call.bytes(), code, ..Event::default() }.to_words();
-        for column in [3, 6] {
-            words[column].store(values[column], Relaxed);
-        }
+        words[3].store(values[3], Relaxed);
+        // The other half has the source of a receive.
+        words[6].store(words[6].load(Relaxed) | values[6], Relaxed);
         words[2].store(end_ns, Release);
     }
 }

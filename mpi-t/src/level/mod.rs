@@ -20,9 +20,18 @@ pub struct Level {
     pub(crate) value: AtomicU64,
     /// The complement of the level above which a high-water mark must be moved; zero: no handle exists.
     pub(crate) above: AtomicU64,
-    /// The level below which a low-water mark must be moved; zero: no handle exists.
+    /// The level below which a low-water mark must be moved; zero: no handle exists. In a [`PeakLevel`], which has no such
+    /// marks: [`PEAK_KEPT`] and the highest level since [`PeakLevel::keep_peak`]; zero: it was not called.
     pub(crate) below: AtomicU64,
 }
+
+/// How many words behind the word of a [`PeakLevel`] its peak stands, for readers of the memory.
+pub const PEAK_WORD: usize = 2;
+/// Set in that word if the peak is kept; the other bits are the peak. A low-water mark of another level that the program
+/// sets so high only makes the level report each change.
+pub const PEAK_KEPT: u64 = 1 << 63;
+
+const _: () = assert!(std::mem::offset_of!(Level, below) == PEAK_WORD * 8);
 
 field!(Level, One, [Level, HighWatermark, LowWatermark, Generic]);
 
@@ -109,7 +118,8 @@ impl Level {
     }
 }
 
-/// A [`Level`] without low-water marks: to lower it costs one instruction.
+/// A [`Level`] without low-water marks, whose highest value can be kept for readers outside: to lower it costs one
+/// instruction.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct PeakLevel(Level);
@@ -121,6 +131,19 @@ impl PeakLevel {
     #[inline(always)]
     pub fn raise(&self, n: u64) {
         self.0.raise(n);
+    }
+
+    /// Keeps the highest level from now on in a word of its own, for readers of the memory. Until then a change costs
+    /// nothing for it; afterwards it costs a call more. For the holder of the engine's lock.
+    pub fn keep_peak(&self) {
+        if KEPT {
+            watch::keep_peak(&self.0);
+        }
+    }
+
+    /// The highest level since [`PeakLevel::keep_peak`], if it was called.
+    pub fn peak(&self) -> Option<u64> {
+        watch::peak_of(&self.0)
     }
 
     /// `n` less in use; at least `n` must be. For the holder of the engine's lock.
@@ -149,5 +172,21 @@ mod tests {
         assert!(!fits::<Level>(PvarClass::Level, ValueType::I32));
         assert!(fits::<PeakLevel>(PvarClass::HighWatermark, ValueType::U64));
         assert!(!fits::<PeakLevel>(PvarClass::LowWatermark, ValueType::U64));
+    }
+
+    #[test]
+    fn a_peak_is_kept_from_the_call_on() {
+        let level = PeakLevel::default();
+        level.raise(5);
+        assert_eq!(level.peak(), None);
+        level.lower(3);
+        level.keep_peak();
+        assert_eq!(level.peak(), Some(2));
+        level.raise(4);
+        level.lower(6);
+        level.raise(1);
+        assert_eq!((level.get(), level.peak()), (1, Some(6)));
+        level.raise(6);
+        assert_eq!(level.peak(), Some(7));
     }
 }

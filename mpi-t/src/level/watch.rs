@@ -5,7 +5,8 @@
 //! the range that the level reports, without a lock, so it is async-signal-safe; this module narrows it again, called
 //! by the level.
 //!
-//! Invariant: after `expect` of a mark, the level reports every value beyond it until the mark has moved.
+//! Invariant: after `expect` of a mark, the level reports every value beyond it until the mark has moved. A peak that is
+//! kept counts as such a mark.
 //! Not here: the marks' own steps (`state_word::state`).
 
 use std::cell::Cell;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mpi_core::ShortMutex;
 
 use crate::Level;
+use crate::level::PEAK_KEPT;
 use crate::state_word::kind::Kind;
 use crate::state_word::state;
 
@@ -49,6 +51,20 @@ pub(crate) fn rose_anywhere(level: &'static Level, now: u64) {
 #[cold]
 pub(crate) fn fell(level: &Level, now: u64) {
     passed(level, Kind::Low, now);
+}
+
+/// Makes the level report, and keep, each value above the present one and its peak.
+pub(crate) fn keep_peak(level: &Level) {
+    with_watchers(|watchers| {
+        level.below.store(PEAK_KEPT | level.get(), Ordering::Relaxed);
+        narrow(level, Kind::High, watchers.get(&address(level)).map_or(&[][..], Vec::as_slice));
+    });
+}
+
+/// The peak of a level, if it is kept.
+pub(crate) fn peak_of(level: &Level) -> Option<u64> {
+    let word = level.below.load(Ordering::Relaxed);
+    (word & PEAK_KEPT != 0).then_some(word & !PEAK_KEPT)
 }
 
 /// Adds a watermark, running or not.
@@ -93,19 +109,30 @@ fn passed(level: &Level, kind: Kind, now: u64) {
         for watcher in of_level.iter().filter(|watcher| watcher.kind == kind) {
             state::follow(watcher.state, kind, now);
         }
+        if let Some(peak) = peak_of(level)
+            && kind == Kind::High
+        {
+            // Only the holder of the engine's lock gets here, so no other store is lost.
+            level.below.store(PEAK_KEPT | peak.max(now), Ordering::Relaxed);
+        }
         narrow(level, kind, of_level);
     });
 }
 
 /// Sets the range that the level reports to the one that the running marks need.
 fn narrow(level: &Level, kind: Kind, of_level: &[Watcher]) {
+    if kind == Kind::Low && peak_of(level).is_some() {
+        return;
+    }
     let (word, needed): (_, &dyn Fn(u64) -> u64) = match kind {
         Kind::High => (&level.above, &|mark| !mark),
         _ => (&level.below, &|mark| mark),
     };
     let most = || {
         let of_kind = of_level.iter().filter(|watcher| watcher.kind == kind);
-        of_kind.filter_map(|watcher| state::running_mark(watcher.state)).map(needed).max().unwrap_or(0)
+        // A peak that is kept is a mark that always runs.
+        let peak = peak_of(level).filter(|_| kind == Kind::High);
+        of_kind.filter_map(|watcher| state::running_mark(watcher.state)).chain(peak).map(needed).max().unwrap_or(0)
     };
     loop {
         let needed = most();

@@ -1,4 +1,4 @@
-//! Jobs seen from outside: `mpitop`, `mpi-info` and `mpiexec --stats`, checked by `tests/observe/check.py`.
+//! Jobs seen from outside: `mpitop`, `mpi-info`, `mpiexec --stats` and `--gdb`, checked by `tests/observe/check.py`.
 //!
 //! Not here: damaged job memory, and the forms of the texts (the crates' own tests).
 
@@ -13,15 +13,22 @@ use crate::{Result, paths, peers, process, tools};
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The checks, each a function of the program; a program that it needs, and the package of that.
-const CHECKS: [(&str, Option<(&str, &str)>); 9] = [
+const CHECKS: [(&str, Option<(&str, &str)>); 16] = [
     ("info", None),
     ("stats_json", None),
     ("stats_after_crash", None),
     ("stuck_job", None),
     ("singleton", None),
+    ("why_alone", None),
+    ("threads", None),
+    ("hydra", None),
     ("no_such_job", None),
     ("live_view", Some(("tmux", "tmux"))),
+    ("traffic", None),
     ("page", Some(("chromium", "chromium"))),
+    ("page_of_many", Some(("chromium", "chromium"))),
+    ("gdb", Some(("gdb", "gdb"))),
+    ("gdb_panes", Some(("tmux", "tmux"))),
     ("metrics", None),
 ];
 
@@ -32,7 +39,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     fs::create_dir_all(&folder)?;
     let sources = paths::root().join("tests/observe");
     let mut command = Command::new(dist.join("bin/mpicc"));
-    process::must(command.arg(sources.join("load.c")).arg("-o").arg(folder.join("load")), LIMIT)?;
+    process::must(command.args(["-pthread"]).arg(sources.join("load.c")).arg("-o").arg(folder.join("load")), LIMIT)?;
     for (name, needed) in CHECKS {
         if !report.selects(name) {
             continue;
@@ -43,6 +50,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             "metrics" => {
                 peers::environment("prometheus", "prometheus_client", "bin/pip").map(|venv| venv.join("bin/python"))
             }
+            "hydra" => peers::environment("mpich", "mpich==5.0.2", "bin/mpicc").map(|venv| venv.join("bin/python")),
             _ => Ok("python3".into()),
         };
         match is_there.and(python) {

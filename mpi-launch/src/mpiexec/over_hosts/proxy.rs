@@ -398,6 +398,7 @@ impl Proxy<'_> {
                         self.rank_ended(place, how);
                     }
                 }
+                Reaped::Stopped(pid, _) => super::super::os::tracing::resume(pid, 0),
                 Reaped::NoneYet => return true,
                 Reaped::NoChildren | Reaped::Refused(_) => return false,
             }

@@ -39,6 +39,7 @@ pub(super) fn text(summary: &Summary, job: Option<&str>) -> String {
             _ => {}
         }
     }
+    text += &marks(summary);
     if let Some(bytes) = summary.shared_bytes {
         text += &format!("memory shared by the ranks: {}\n", words::bytes(bytes as f64));
     }
@@ -72,6 +73,17 @@ fn amount_line(amount: &Amount) -> String {
         text(greatest.0),
         greatest.1.to_string(),
     ])
+}
+
+/// The greatest lengths of queues, in one line.
+fn marks(summary: &Summary) -> String {
+    let greatest = summary.traffic.marks.iter().filter_map(|mark| Some((mark, mark.greatest()?)));
+    let used = greatest.filter(|(_, (value, _))| *value > 0);
+    let parts: Vec<String> = used
+        .filter(|(mark, _)| mark.measure == Measure::Count)
+        .map(|(mark, (value, rank))| format!("{} {} (rank {rank})", mark.title, words::amount(value as f64)))
+        .collect();
+    if parts.is_empty() { String::new() } else { format!("most at once: {}\n", parts.join(", ")) }
 }
 
 fn part_waited(summary: &Summary, waited: &Amount) -> String {

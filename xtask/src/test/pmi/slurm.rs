@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::{Context, Endings, Expect, Programs, ends, is_there, spawns, words, works};
+use crate::paths;
 use crate::process;
 use crate::test::Report;
 use crate::tools;
@@ -41,11 +42,31 @@ pub(super) fn check(context: &Context, ours: &Programs, report: &mut Report) -> 
         command
     };
     spawns(report, "srun", &start_overlapping, &[1, 3])?;
+    seen_from_outside(&slurm, context, report)?;
     let mut without = slurm.command("srun");
     let outcome = process::run(without.args(["--mpi=none", "-K", "-n", "2"]).arg(ours.get("job")), super::LIMIT)?;
     let message = words(&outcome.stderr);
     let named = !outcome.success() && message.contains("SLURM_STEP_NUM_TASKS") && message.contains("srun --mpi=pmi2");
     report.check("srun without PMI", named && !outcome.stdout.contains("size 1"), || outcome.report());
+    Ok(())
+}
+
+/// `mpitop` shows a job that `srun` has started, by any of its processes.
+fn seen_from_outside(slurm: &Slurm, context: &Context, report: &mut Report) -> Result<()> {
+    const LINE: &str = "$S --mpi=pmi2 -K --overcommit -n 3 $L stuck $F & s=$!; n=0; \
+        until p=$(pgrep -n -f -x \"$L stuck $F\") && $B/mpitop --once $p 2> /dev/null | grep -q 'MPI_Recv from rank 2'; do \
+        n=$((n + 1)); test $n = 200 && break; sleep 0.1; done; \
+        $B/mpitop --once $p; $B/mpitop --why $p; touch $F; wait $s; echo code $?; rm -f $F";
+    let (bin, load) = (context.dist()?.join("bin"), slurm.folder.join("load"));
+    let mut build = Command::new(bin.join("mpicc"));
+    process::must(build.arg("-pthread").arg(paths::root().join("tests/observe/load.c")).arg("-o").arg(&load), START)?;
+    let srun = slurm.command("srun").get_program().to_owned();
+    let mut shell = slurm.command("sh");
+    shell.args(["-c", LINE]).env("S", srun).env("L", &load).env("B", bin).env("F", slurm.folder.join("go"));
+    let outcome = process::run(&mut shell, super::LIMIT)?;
+    let shows = |text: &str| outcome.stdout.contains(text);
+    let right = shows("3 ranks") && shows("MPI_Recv from rank 2 with tag 7") && shows("code 0") && shows("rank 2 ");
+    report.check("srun, seen from outside", right, || outcome.report());
     Ok(())
 }
 

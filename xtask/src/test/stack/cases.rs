@@ -263,8 +263,9 @@ pub const CASES: &[Case] = &[
     case(
         "trace of a long run",
         "mpiexec -n 2 --trace traces/c.json ./ring && python3 -c 'import json; e = json.load(open(\"traces/c.json\"))[\"traceEvents\"]; \
-         print(sum(x[\"name\"] == \"MPI_Sendrecv\" for x in e), sum(x[\"name\"] == \"MPI_Send\" for x in e))'",
-        &["(correct)", " 1000\n"],
+         print(sum(x[\"name\"] == \"MPI_Sendrecv\" for x in e), sum(x[\"name\"] == \"MPI_Send\" for x in e)); \
+         print(\"arrows\", len([x for x in e if x[\"ph\"] == \"s\"]) > 1000)'",
+        &["(correct)", " 1000\n", "arrows True"],
         &["lost"],
     ),
     case(
