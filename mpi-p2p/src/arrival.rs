@@ -193,6 +193,7 @@ impl Core {
             wire::STREAM => self.stream_requested(from, head, payload),
             wire::SHARE => self.shared_copy_requested(from, head, payload),
             wire::DONE => self.delivered(from, head),
+            wire::REST_IN_FRAGMENTS => self.rest_in_fragments(from, head),
             wire::FIRST_SEGMENT => self.first_segment(from, head, payload),
             wire::SEGMENT => self.segment(from, head, payload),
             wire::FRAGMENT => self.fragment(from, head, payload),

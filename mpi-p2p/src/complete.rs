@@ -37,10 +37,11 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn wait_for_one(&self, guard: Guard<'_>, request: Handle, entry: Option<Mark<'_>>) -> Result<Completion> {
+    fn wait_for_one(&self, mut guard: Guard<'_>, request: Handle, entry: Option<Mark<'_>>) -> Result<Completion> {
         if request == NULL {
             return Ok(Completion::empty());
         }
+        self.state.get_mut(&mut guard).core.await_end(&[request]);
         // Beside the result of the wait, so that it is moved once.
         let mut completion = None;
         self.block(guard, Awaited::One(request).recorded(entry), |state| match state.core.take_if_done(request) {
@@ -202,12 +203,13 @@ impl Engine {
     #[inline]
     pub fn wait_all_recorded(
         &self,
-        guard: Guard<'_>,
+        mut guard: Guard<'_>,
         requests: &[Handle],
         entry: Option<Mark<'_>>,
         mut each: impl FnMut(usize, Completion),
     ) -> Result<()> {
         self.check_all(&guard, requests)?;
+        self.state.get_mut(&mut guard).core.await_end(requests);
         let (mut next, mut later, mut repeats) = (0, Vec::new(), Repeats::default());
         let waited = self.block(guard, Awaited::All(requests).recorded(entry), |state| {
             while next < requests.len() {

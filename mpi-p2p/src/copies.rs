@@ -150,6 +150,7 @@ impl Core {
 
     /// Completes a job's receive if it is over; whether it was.
     fn complete_receive(&mut self, endpoint: &mut Endpoint, at: usize) -> bool {
+        self.close_for_fragments(endpoint, at);
         let job = &self.copies.list[at];
         let Side::Receive { token, .. } = &job.side else { return false };
         let (mut over, mut in_place) = (!job.open && job.copiers == 0, true);
@@ -172,16 +173,43 @@ impl Core {
         }
         let (request, from, token) = (job.request, job.copier.peer(), *token);
         let ended = self.copies.remove(at);
-        if let Claims::Slot(SharedClaims { slot, .. }) = ended.claims {
+        let (wanted, mut rest_from) = (ended.remote.bytes, ended.remote.bytes);
+        if let Claims::Slot(SharedClaims { slot, rest_in_fragments, claimed_at_close, chunk, .. }) = ended.claims {
             self.free_slot(slot);
+            if let (true, Some(claimed)) = (rest_in_fragments, claimed_at_close) {
+                rest_from = wanted.min(claimed * chunk);
+            }
         }
         if let (false, Some(request)) = (in_place, self.requests.get_mut(request)) {
             let text = format!("process {from} of the job could not copy its part of the message");
             request.error.get_or_insert_with(|| Error::new(MPI_ERR_OTHER, text));
         }
-        self.reply(endpoint, Reply::about(from, wire::DONE, token));
-        self.finish_rendezvous(request);
+        match ended.side {
+            Side::Receive { buffer, .. } if rest_from < wanted => {
+                let past_caches = self.copies.burst > self.pipelined_limit.cached();
+                self.begin_work(request, Work::Receiving { buffer, from, past_caches, wanted, got: rest_from });
+                self.reply(endpoint, Reply::stream((from, token), request, wanted, rest_from));
+                // The requests that wait for a process which has ended fail once more, with this one.
+                self.lost_reported |= self.lost.contains(&from);
+            }
+            _ => {
+                self.reply(endpoint, Reply::about(from, wire::DONE, token));
+                self.finish_rendezvous(request);
+            }
+        }
         true
+    }
+
+    /// Ends the claims of a receive whose sender sends the rest in fragments.
+    fn close_for_fragments(&mut self, endpoint: &Endpoint, at: usize) {
+        if let CopyJob { side: Side::Receive { .. }, claims: Claims::Slot(claims), .. } = &mut self.copies.list[at]
+            && claims.rest_in_fragments
+            && claims.claimed_at_close.is_none()
+        {
+            let own = endpoint.transfer_slot(endpoint.rank(), claims.slot);
+            claims.claimed_at_close = Some(chunk_claims::close(own, claims.round, claims.chunks));
+            self.copies.close(at);
+        }
     }
 
     /// The receiver needs an offered send no more: the send completes, but not while a thread of this process copies
@@ -216,9 +244,12 @@ impl Core {
             }
             match (&mut job.side, &mut job.claims) {
                 (Side::Receive { .. }, claims) => {
-                    if let Claims::Slot(SharedClaims { slot, round, chunks, claimed_at_close, .. }) = claims {
-                        let own = endpoint.transfer_slot(endpoint.rank(), *slot);
-                        *claimed_at_close = Some(chunk_claims::close(own, *round, *chunks));
+                    if let Claims::Slot(claims) = claims {
+                        let own = endpoint.transfer_slot(endpoint.rank(), claims.slot);
+                        let close = || chunk_claims::close(own, claims.round, claims.chunks);
+                        // Closed twice, the slot would count all chunks as claimed.
+                        claims.claimed_at_close = claims.claimed_at_close.or_else(|| Some(close()));
+                        claims.rest_in_fragments = false;
                     }
                     self.copies.close(at);
                     at += 1;

@@ -101,8 +101,11 @@ pub(crate) struct SharedClaims {
     /// This process has claimed chunks below this one only. The other process can write the slot; if it sets the count
     /// of claims back, no two threads copy the same chunk.
     pub next: u64,
-    /// Of a revoked receive: the number of chunks that were claimed when the slot was closed.
+    /// Of a receive that is revoked, or whose rest goes in fragments: the number of chunks that were claimed when the slot
+    /// was closed.
     pub claimed_at_close: Option<u64>,
+    /// Of a receive: the sender sends in fragments what nobody has begun to copy.
+    pub rest_in_fragments: bool,
     /// Of a receive: lets the sender write to the buffer, whose runs the table lists if it has gaps.
     pub _registration: (Registration, Option<RunTable>),
 }
@@ -141,6 +144,8 @@ pub(crate) struct CopyJobs {
     next_id: u64,
     /// Number of jobs with parts to claim.
     pub open: usize,
+    /// Bytes of all jobs since there was none.
+    pub burst: u64,
     #[cfg(test)]
     pub before: Option<BeforeCopy>,
     /// How often the lock was released for a copy.
@@ -154,6 +159,7 @@ impl CopyJobs {
         let id = self.next_id;
         self.next_id += 1;
         self.open += 1;
+        self.burst = remote.bytes + if self.list.is_empty() { 0 } else { self.burst };
         self.list.push(CopyJob { id, request, copier, remote, side, claims, open: true, copiers: 0, copied: 0 });
     }
 

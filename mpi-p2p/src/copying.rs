@@ -11,6 +11,7 @@
 use mpi_core::Guard;
 use mpi_errors::Result;
 
+use crate::core::State;
 use crate::engine::Engine;
 
 /// Longest copy that is made with the lock held, in bytes: about one eager message.
@@ -80,6 +81,7 @@ impl Engine {
             let state = self.state.get_mut(guard);
             state.core.count_part(&mut state.endpoint, part);
             copied += 1;
+            state.hear_senders();
         }
         let core = &mut self.state.get_mut(guard).core;
         if core.completions != completions {
@@ -130,6 +132,17 @@ impl Engine {
             core.copies.releases += 1;
         }
         result
+    }
+}
+
+impl State {
+    /// Between two chunks of a receive that its sender copies too, looks whether the sender sends the rest in fragments.
+    #[inline]
+    fn hear_senders(&mut self) {
+        // A fault stays where it is: the next poll reports it.
+        if self.core.copies.await_chunks() && self.poll().is_ok() {
+            self.core.complete_copies(&mut self.endpoint);
+        }
     }
 }
 

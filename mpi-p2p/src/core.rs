@@ -77,6 +77,8 @@ pub(crate) struct Core {
     pub context_agreement: ContextAgreement,
     /// Transfers whose receivers requested this process to copy too.
     pub copy_requests: Vec<(Handle, Share)>,
+    /// At most so many sends are offered that no call has been found to wait for: while it is 0, waits look for none.
+    pub offers: usize,
     /// Incremented by every completed request; a waiting call checks its condition again only after a change.
     pub completions: u64,
     pub services: ServiceQueue,
@@ -195,6 +197,7 @@ impl Core {
             slots: Slots::new(),
             context_agreement: ContextAgreement::default(),
             copy_requests: Vec::new(),
+            offers: 0,
             completions: 0,
             services: ServiceQueue::default(),
             room_waits: Vec::new(),

@@ -33,10 +33,11 @@ mpi_t::cvars! {
         /// into many short pieces, the message goes in fragments. Takes effect with the next send.
         pub copy_shared_from: u64 = 64 << 10 => {
             name: "p2p_copy_shared_from", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
-        /// Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time,
-        /// where the kernel could copy it too: between processes of one thread. -1: as one process of the host measures it
-        /// at its first such send of 64 KiB or more (p2p_calibration_limit_near, p2p_calibration_limit_far). 0: the kernel
-        /// copies all of them. 2147483647: all go in fragments, longer ones too. Takes effect with the next send.
+        /// Longest message in bytes of a blocking send, and of a started one for whose end a call waits, that goes in
+        /// fragments, which both processes copy at the same time, where the kernel could copy it too: between processes of one
+        /// thread. -1: as one process of the host measures it at its first such send of 64 KiB or more
+        /// (p2p_calibration_limit_near, p2p_calibration_limit_far), and of started sends to a far receiver at most 512 KiB.
+        /// 0: the kernel copies all of them. 2147483647: all go in fragments, longer ones too. Takes effect with the next send.
         pub pipelined_limit: i32 = AUTOMATIC => {
             name: "p2p_pipelined_limit", unit: "bytes", category: "p2p.protocol", scope: Local,
             range: -1..=i32::MAX as i128, verbosity: TunerAll },

@@ -178,6 +178,7 @@ impl Works {
                 tag: 0,
                 copiers: 0,
                 over: false,
+                awaited: false,
                 _registration: registration,
             }),
             streaming: sending(&Work::Streaming { data: none(), dest: 0, tag: 0, peer: 0, at: 0, limit: 0 }),

@@ -263,8 +263,9 @@ pub(crate) enum Work {
     Posted { key: Key, buffer: RecvBuf<'static> },
     /// A receive is matched with an offered message, whose transfer begins after the poll.
     Matched { buffer: RecvBuf<'static> },
-    /// A receive takes fragments; `wanted` bytes in all, `got` so far, from world rank `from`.
-    Receiving { buffer: RecvBuf<'static>, from: u32, wanted: u64, got: u64 },
+    /// A receive takes fragments; `wanted` bytes in all, `got` so far, from world rank `from`. `past_caches`: it is one of so
+    /// many that the caches do not hold their data.
+    Receiving { buffer: RecvBuf<'static>, from: u32, past_caches: bool, wanted: u64, got: u64 },
     /// A revoked receive drops the fragments that still come: `wanted` bytes in all, `got` so far.
     Discarding { from: u32, wanted: u64, got: u64 },
     /// A receive whose message this process copies; the details, and the buffer, are in the engine's list of jobs.
@@ -287,13 +288,15 @@ pub(crate) enum Work {
     AwaitMatch { dest: u32, tag: i32 },
     /// A large message was offered to world rank `dest`, which may read its data until it reports the end. `copiers`:
     /// the number of threads of this process that copy from the data, which pin it; `over`: the end has come, and waits
-    /// for them. The registration is that of the data or of the table of its runs.
+    /// for them; `awaited`: a call of the program waits until the send is over. The registration is that of the data or of
+    /// the table of its runs.
     Offered {
         data: Data,
         dest: u32,
         tag: i32,
         copiers: u32,
         over: bool,
+        awaited: bool,
         _registration: (Registration, Option<RunTable>),
     },
     /// A send feeds fragments to the receive that `peer` names, up to `limit` bytes; `at` are under way.

@@ -2,6 +2,8 @@
 //!
 //! The receiver opens a slot and sends its number and the region of its buffer to the sender; from then on both claim
 //! chunks. Each side has a job for the chunks that it copies.
+//! A sender that waits until its message has been received has nothing else to do: where fragments are faster, it answers
+//! that it sends them, and the receiver requests what nobody has begun to copy.
 //! Not here: the claims themselves (`chunk_claims`), the jobs (`copy_job`), which messages go this way (`copy_ways`).
 
 use mpi_core::Handle;
@@ -9,11 +11,11 @@ use mpi_datatype::RecvBuf;
 use mpi_fabric::{Endpoint, Payload, RecordHead, Registration};
 
 use crate::chunk_claims;
-use crate::copy_job::{Claims, Remote, SharedClaims, Side};
+use crate::copy_job::{Claims, CopyJob, Remote, SharedClaims, Side};
 use crate::copy_ways::chunk_bytes;
 use crate::core::{Core, Reply};
 use crate::registration;
-use crate::request::Work;
+use crate::request::{Request, Work};
 use crate::run_table::RunTable;
 use crate::transfer_slots::SLOTS;
 use crate::wire::{self, Share};
@@ -83,12 +85,23 @@ impl Core {
 
     /// Starts to copy the chunks of the transfers whose receivers requested it.
     pub fn begin_requested_copies(&mut self, endpoint: &Endpoint) {
-        for (handle, share) in self.copy_requests.drain(..) {
+        for (handle, share) in std::mem::take(&mut self.copy_requests) {
             let Some(request) = self.requests.get(handle) else { continue };
-            let Work::Offered { data, dest, .. } = &request.work else { continue };
+            let Work::Offered { data, dest, awaited, .. } = &request.work else { continue };
             // The receiver of data with gaps may rely on this process alone, whatever the settings are by now.
             let alone = data.contiguous().is_none();
             if !endpoint.shares_memory(*dest) || !alone && !endpoint.can_copy(*dest) {
+                continue;
+            }
+            if *awaited
+                && !alone
+                && !share.listed
+                && !self.lock.is_contended()
+                && self.pipelined_limit.permits_awaited(endpoint, self.settings, *dest, share.bytes)
+            {
+                let mut answer = Reply::about(*dest, wire::REST_IN_FRAGMENTS, 0);
+                answer.head.a = share.place();
+                self.replies.push_back(answer);
                 continue;
             }
             let Ok(copier) = endpoint.copier(*dest) else { continue };
@@ -100,11 +113,49 @@ impl Core {
     }
 }
 
+impl Core {
+    /// The program waits until these operations are over: the data of offered sends among them may go in fragments.
+    #[inline(always)] // nothing to do for short messages
+    pub fn await_end(&mut self, requests: &[Handle]) {
+        if self.offers != 0 {
+            self.mark_awaited(requests);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mark_awaited(&mut self, requests: &[Handle]) {
+        let mut marked = 0;
+        for request in requests {
+            let request = self.under_way(*request);
+            if let Some(Request { work: Work::Offered { awaited, .. }, .. }) = self.requests.get_mut(request) {
+                marked += usize::from(!std::mem::replace(awaited, true));
+            }
+        }
+        // Offers that no call waits for, as after `MPI_Test`, are forgotten one by one.
+        self.offers = self.offers.saturating_sub(marked.max(1));
+    }
+
+    /// The sender of a message that this process copies sends the rest in fragments. The transfer may be over.
+    pub fn rest_in_fragments(&mut self, from: u32, head: &RecordHead) {
+        let of_transfer = |job: &&mut CopyJob| job.copier.peer() == from && matches!(job.side, Side::Receive { .. });
+        for job in self.copies.list.iter_mut().filter(of_transfer) {
+            if let Claims::Slot(claims) = &mut job.claims
+                && u64::from(claims.round) << 32 | u64::from(claims.slot) == head.a
+                && claims.claimed_at_close.is_none()
+            {
+                claims.rest_in_fragments = true;
+            }
+        }
+    }
+}
+
 /// The claims of either side of a shared copy; the receiver's has the registration of its buffer, or of the table of
 /// its runs.
 fn shared_claims(share: &Share, registration: Registration, table: Option<RunTable>) -> SharedClaims {
     let Share { bytes, slot, round, .. } = *share;
     let chunk = chunk_bytes(bytes);
     let (chunks, _registration) = (bytes.div_ceil(chunk), (registration, table));
-    SharedClaims { slot, round, chunks, chunk, next: 0, claimed_at_close: None, _registration }
+    let (claimed_at_close, rest_in_fragments) = (None, false);
+    SharedClaims { slot, round, chunks, chunk, next: 0, claimed_at_close, rest_in_fragments, _registration }
 }

@@ -53,6 +53,10 @@ pub(crate) const FIRST_SEGMENT: u8 = 17;
 /// Another segment of the message: `a` is its offset, the payload its data.
 pub(crate) const SEGMENT: u8 = 18;
 
+/// The answer to a [`SHARE`] of a sender that waits for the end of the message, where fragments are the fastest way: `a` is the
+/// place of the transfer, as in the last word of the [`Share`]. The receiver requests what nobody has begun to copy.
+pub(crate) const REST_IN_FRAGMENTS: u8 = 19;
+
 /// In the flags of an [`OFFER`]: the message is for the service of its context.
 pub(crate) const FOR_SERVICE: u8 = 1;
 
@@ -124,7 +128,12 @@ impl Share {
 
     pub fn encode(self) -> [u8; 32] {
         let [address, key] = self.region.to_words();
-        join([address, key, self.bytes, u64::from(self.round) << 32 | u64::from(self.slot)])
+        join([address, key, self.bytes, self.place()])
+    }
+
+    /// The transfer among those of the receiver: slot and round.
+    pub fn place(self) -> u64 {
+        u64::from(self.round) << 32 | u64::from(self.slot)
     }
 
     pub fn decode([address, key, bytes, place]: [u64; 4], flags: u8) -> Share {

@@ -199,7 +199,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_pipelined_limit",
-                description: "Longest message in bytes of a blocking send that goes in fragments, which both processes copy at the same time, where the kernel could copy it too: between processes of one thread. -1: as one process of the host measures it at its first such send of 64 KiB or more (p2p_calibration_limit_near, p2p_calibration_limit_far). 0: the kernel copies all of them. 2147483647: all go in fragments, longer ones too. Takes effect with the next send.",
+                description: "Longest message in bytes of a blocking send, and of a started one for whose end a call waits, that goes in fragments, which both processes copy at the same time, where the kernel could copy it too: between processes of one thread. -1: as one process of the host measures it at its first such send of 64 KiB or more (p2p_calibration_limit_near, p2p_calibration_limit_far), and of started sends to a far receiver at most 512 KiB. 0: the kernel copies all of them. 2147483647: all go in fragments, longer ones too. Takes effect with the next send.",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::I32,

@@ -11,9 +11,10 @@ use mpi_datatype::RecvBuf;
 use mpi_fabric::{Endpoint, Payload, RecordHead, RegionKey, Sink};
 use mpi_t::HeapMemory;
 
-use crate::registration;
-use crate::wire::{self, Offer};
+use crate::copy_ways::chunk_bytes;
+use crate::wire::{self, Offer, Share};
 use crate::{CommMeters, ContextSpec, Engine};
+use crate::{chunk_claims, registration};
 
 const BYTES: usize = 32 << 20;
 
@@ -202,4 +203,111 @@ fn an_offer_of_shared_memory_that_the_receiver_cannot_map_is_received_in_fragmen
         }
     }
     receiver.join().expect("the receiver saw what it should");
+}
+
+/// What a sender sees of a transfer: the slot that the receiver has opened, and its request for fragments.
+#[derive(Default)]
+struct Requested {
+    share: Option<Share>,
+    /// The receiver's token, the bytes wanted, and from where on.
+    stream: Option<[u64; 3]>,
+}
+
+impl Sink for Requested {
+    fn record(&mut self, _: u32, head: &RecordHead, payload: Payload<'_>) {
+        match head.kind {
+            wire::SHARE => self.share = Some(Share::decode([0, 1, 2, 3].map(|i| payload.word(i)), head.flags)),
+            wire::STREAM => self.stream = Some([0, 1, 2].map(|i| payload.word(i))),
+            _ => {}
+        }
+    }
+}
+
+/// Claims a chunk of a transfer that the receiver has opened, as its sender does; `None` if all are claimed.
+fn claim_one(peer: &Endpoint, share: Share) -> Option<u64> {
+    chunk_claims::claim(peer.transfer_slot(0, share.slot), share.round, share.bytes.div_ceil(chunk_bytes(share.bytes)))
+}
+
+/// Sends fragments up to the end of the message.
+fn send_fragments(peer: &mut Endpoint, data: &[u8], [token, wanted, from]: [u64; 3]) {
+    let mut at = from;
+    while at < wanted {
+        let part = &data[at as usize..wanted.min(at + 16_000) as usize];
+        let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: at, b: token };
+        match peer.push(0, &head, part) {
+            Ok(()) => at += part.len() as u64,
+            Err(_) => std::thread::yield_now(),
+        }
+    }
+}
+
+#[test]
+fn a_sender_that_waits_sends_in_fragments_what_nobody_has_begun_to_copy() {
+    let mut endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let (mut peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
+    if !peer.can_copy(0) {
+        return; // nobody opens a slot
+    }
+    let data: Vec<u8> = (0..BYTES).map(|at| (at % 251) as u8).collect();
+    let all_seen = Arc::new(AtomicBool::new(false));
+    let receiver = std::thread::spawn({
+        let (expected, all_seen) = (data.clone(), all_seen.clone());
+        move || {
+            let engine = engine(own);
+            while !all_seen.load(Ordering::SeqCst) {
+                let mut got = vec![0; BYTES];
+                let status = engine.recv(engine.lock(), 0, 1, 1, RecvBuf::from_slice(&mut got)).expect("no fault");
+                assert!(status.bytes() == BYTES as u64 && got == expected);
+            }
+            assert!(engine.state.get(&engine.lock()).core.copies.list.is_empty());
+            assert!(engine.instruments().bytes_in_fragments.get() > 0);
+        }
+    });
+    let (region, _registration) = registration::for_reading(&peer, 0, &data);
+    let answer = |place| RecordHead { kind: wire::REST_IN_FRAGMENTS, flags: 0, context: 0, tag: 0, a: place, b: 0 };
+    // Of a transfer that does not exist.
+    peer.push(0, &answer(7 << 32 | 3), &[]).expect("an empty ring has room");
+    for _ in 0..1000 {
+        let mut seen = Requested::default();
+        let offer = Offer { bytes: BYTES as u64, region, ways: 0, pipelined: false };
+        peer.push(0, &RecordHead { kind: wire::OFFER, flags: 0, context: 0, tag: 1, a: 1, b: 77 }, &offer.encode())
+            .expect("room");
+        while seen.share.is_none() {
+            peer.poll(&mut seen).expect("the engine sends sound records");
+        }
+        let share = seen.share.expect("just seen");
+        let Some(index) = claim_one(&peer, share) else { continue };
+        peer.push(0, &answer(share.place()), &[]).expect("room");
+        // Closed: no more claims.
+        while claim_one(&peer, share).is_some_and(|late| {
+            copy_chunk(&peer, share, &data, late);
+            true
+        }) {}
+        let before = Instant::now();
+        while before.elapsed() < Duration::from_millis(20) {
+            peer.poll(&mut seen).expect("the engine sends sound records");
+            assert!(seen.stream.is_none(), "the rest was requested while a chunk before it was not there");
+        }
+        copy_chunk(&peer, share, &data, index);
+        let chunks = BYTES as u64 / chunk_bytes(share.bytes);
+        while seen.stream.is_none() && chunk_claims::completed(peer.transfer_slot(0, share.slot)).0 < chunks {
+            peer.poll(&mut seen).expect("the engine sends sound records");
+        }
+        if let Some(stream) = seen.stream {
+            assert!(stream[1] == BYTES as u64 && stream[2].is_multiple_of(chunk_bytes(share.bytes)) && stream[2] > 0);
+            all_seen.store(true, Ordering::SeqCst);
+            send_fragments(&mut peer, &data, stream);
+            break;
+        }
+    }
+    assert!(all_seen.load(Ordering::SeqCst), "the receiver was faster a thousand times");
+    receiver.join().expect("the receiver saw what it should");
+}
+
+/// Copies a claimed chunk to the receiver and counts it.
+fn copy_chunk(peer: &Endpoint, share: Share, data: &[u8], index: u64) {
+    let chunk = chunk_bytes(share.bytes);
+    let range = (index * chunk) as usize..((index + 1) * chunk).min(share.bytes) as usize;
+    peer.copier(0).expect("checked above").write(share.region, index * chunk, &data[range]).expect("copied");
+    chunk_claims::complete(peer.transfer_slot(0, share.slot));
 }
