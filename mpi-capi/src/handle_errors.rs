@@ -26,7 +26,7 @@ pub fn ranks_of(remote: bool, size: u32) -> String {
 #[cold]
 pub fn wrong_comm(name: &'static str, word: usize, intra: bool) -> Error {
     let rule = match intra {
-        true => "that is an intercommunicator, and this version has the call for intracommunicators only",
+        true => "that is an intercommunicator, and the call takes intracommunicators only",
         false => "that is an intracommunicator, and the call takes intercommunicators only",
     };
     let value = match word {
@@ -36,10 +36,7 @@ pub fn wrong_comm(name: &'static str, word: usize, intra: bool) -> Error {
     };
     let error = Error::new(abi::MPI_ERR_COMM, rule).arg(name, &value);
     match intra {
-        true => error.hint(
-            "MPI_Intercomm_merge gives an intracommunicator. Collective operations on intercommunicators are not \
-             implemented in this version.",
-        ),
+        true => error.hint("MPI_Intercomm_merge gives an intracommunicator of the processes of both groups."),
         false => error,
     }
 }

@@ -25,8 +25,9 @@ pub fn advice(class: i32) -> Option<&'static str> {
     Some(match class {
         MPI_ERR_RANK | MPI_ERR_ROOT => "Compare the rank with what MPI_Comm_size gives for this communicator.",
         MPI_ERR_TRUNCATE => {
-            "Post a receive at least as long as the message: MPI_Probe and MPI_Get_count give its length. Check that \
-             sender and receiver use the same tag for the same data."
+            "The side that gets the data needs room for all of it. MPI_Probe and MPI_Get_count give the length of a \
+             message; check that sender and receiver use the same tag for the same data. In one-sided calls compare count \
+             and datatype of both sides."
         }
         MPI_ERR_COMM => "Check that the communicator was created, and not freed, by this process before the call.",
         MPI_ERR_TYPE => "Check that the datatype was made, and not freed, by this process before the call.",

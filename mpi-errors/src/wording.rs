@@ -22,7 +22,9 @@ pub fn processes_and_ranks(number: impl Into<u64>) -> String {
 /// A number with its noun: `1 byte`, `4 bytes`, `2 entries`.
 pub fn counted(number: impl Display, noun: &str) -> String {
     let number = number.to_string();
-    match (number.as_str(), noun.strip_suffix('y')) {
+    // A vowel before the y keeps it: keys.
+    let stem = noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
+    match (number.as_str(), stem) {
         ("1" | "-1", _) => format!("{number} {noun}"),
         (_, Some(stem)) => format!("{number} {stem}ies"),
         _ => format!("{number} {noun}s"),
@@ -44,5 +46,6 @@ mod tests {
     fn one_of_anything_is_singular() {
         assert_eq!([0, 1, 2].map(|number| counted(number, "byte")), ["0 bytes", "1 byte", "2 bytes"]);
         assert_eq!([1, 12].map(|number: usize| counted(number, "entry")), ["1 entry", "12 entries"]);
+        assert_eq!([0, 1].map(|number: usize| counted(number, "key")), ["0 keys", "1 key"]);
     }
 }

@@ -90,12 +90,6 @@ impl Output {
         true
     }
 
-    /// Whether there are a cell and room for a line, and the payload of `len` bytes goes through a cell.
-    #[inline]
-    pub(crate) fn has_cell(&self, len: usize) -> bool {
-        (CELLS_FROM..=CELL_BYTES).contains(&len) && self.ring.fits_lines(1) && self.cells.len() > 0
-    }
-
     /// Takes a cell for a payload of `len` bytes, if that fits and there is room for a line.
     #[inline]
     pub(crate) fn take_cell(&mut self, len: usize) -> Option<usize> {

@@ -7,7 +7,6 @@
 
 use crate::layout::LINE;
 use crate::prefetching;
-use crate::streaming::copy_streaming;
 
 /// Bytes of a head.
 pub const HEAD_BYTES: usize = 32;
@@ -199,24 +198,6 @@ impl<'a> Payload<'a> {
         n
     }
 
-    /// Copies all of it by stores that go past the caches, for data that they would not hold until it is read. Panics if `dst`
-    /// has another length.
-    pub fn copy_past_caches(&self, dst: &mut [u8]) {
-        assert_eq!(dst.len(), self.len(), "a copy of a whole payload");
-        // Streaming stores write whole lines.
-        let first = dst.as_ptr().align_offset(LINE).min(dst.len());
-        let lines = (dst.len() - first) / LINE * LINE;
-        let (front, rest) = dst.split_at_mut(first);
-        let (lines, back) = rest.split_at_mut(lines);
-        self.copy_from(0, front);
-        if !lines.is_empty() {
-            // SAFETY: so much of the payload is readable by `new`'s contract; `lines` is private memory, whole lines from the
-            // beginning of one on, as just computed.
-            unsafe { copy_streaming(self.at.add(first), lines.as_mut_ptr(), lines.len()) };
-        }
-        self.copy_from(first + lines.len(), back);
-    }
-
     /// Appends all of it to a buffer.
     pub fn append_to(&self, buffer: &mut Vec<u8>) {
         buffer.reserve(self.len());
@@ -339,21 +320,6 @@ mod tests {
             unsafe { copy_short(src.as_ptr(), dst.as_mut_ptr(), n) };
             assert_eq!(dst[..n], src[..n]);
             assert!(dst[n..].iter().all(|b| *b == 0));
-        }
-    }
-
-    #[test]
-    fn a_payload_is_copied_past_the_caches_to_every_alignment() {
-        let words: Vec<u64> = (1..=300).map(|n: u64| n.wrapping_mul(0x0102_0304_0506_0708)).collect();
-        for len in (0..200).chain([1000, 2048, 2399]) {
-            let payload = Payload::from_words(&words, len);
-            for place in [0, 1, 8, 63] {
-                let mut dst = vec![0xee; 2600];
-                payload.copy_past_caches(&mut dst[place..place + len]);
-                assert_eq!(dst[place..place + len], payload.to_vec(), "{len} to {place}");
-                let mut around = dst[..place].iter().chain(&dst[place + len..]);
-                assert!(around.all(|byte| *byte == 0xee), "{len} to {place}");
-            }
         }
     }
 

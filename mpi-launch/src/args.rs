@@ -26,7 +26,7 @@ mod words;
 pub use error::ArgsError;
 pub use help::HELP;
 pub use hosts::{HostEntry, HostFile, MapBy, hosts_of};
-pub use parse::{ReadFile, options_of, parse, spawned};
+pub use parse::{ReadFile, options_of, parse, read_file, spawned};
 pub use rank_list::RankList;
 pub use soft::Soft;
 pub use types::{Bind, Command, ErrorFormat, Group, Input, Listing, Manager, ManagerKind, Options, Run, Variable};

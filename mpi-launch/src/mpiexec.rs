@@ -92,7 +92,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     {
         return over_hosts::serve(variable);
     }
-    match args::parse(words.iter().cloned(), &|file| std::fs::read(file)) {
+    match args::parse(words.iter().cloned(), &args::read_file) {
         Ok(Command::Help) => print(args::HELP),
         Ok(Command::List(what, words)) => match describe::list(what, &words) {
             Some(text) => print(&text),

@@ -50,7 +50,7 @@ impl Core {
     pub fn receive_ahead(&mut self, matched: Matched, ahead: u64) {
         let Matched { from, token, offer, key, request: handle } = matched;
         let (buffer, wanted) = self.take_matched(handle, key, offer.bytes);
-        self.begin_work(handle, Work::Receiving { buffer, from, past_caches: false, wanted, got: 0 });
+        self.begin_work(handle, Work::Receiving { buffer, from, wanted, got: 0 });
         self.replies.push_back(match wanted > ahead {
             true => Reply::stream((from, token), handle, wanted, ahead),
             false => Reply::about(from, wire::DONE, token),

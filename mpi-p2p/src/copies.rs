@@ -186,8 +186,7 @@ impl Core {
         }
         match ended.side {
             Side::Receive { buffer, .. } if rest_from < wanted => {
-                let past_caches = self.copies.burst > self.pipelined_limit.cached();
-                self.begin_work(request, Work::Receiving { buffer, from, past_caches, wanted, got: rest_from });
+                self.begin_work(request, Work::Receiving { buffer, from, wanted, got: rest_from });
                 self.reply(endpoint, Reply::stream((from, token), request, wanted, rest_from));
                 // The requests that wait for a process which has ended fail once more, with this one.
                 self.lost_reported |= self.lost.contains(&from);

@@ -144,8 +144,6 @@ pub(crate) struct CopyJobs {
     next_id: u64,
     /// Number of jobs with parts to claim.
     pub open: usize,
-    /// Bytes of all jobs since there was none.
-    pub burst: u64,
     #[cfg(test)]
     pub before: Option<BeforeCopy>,
     /// How often the lock was released for a copy.
@@ -159,7 +157,6 @@ impl CopyJobs {
         let id = self.next_id;
         self.next_id += 1;
         self.open += 1;
-        self.burst = remote.bytes + if self.list.is_empty() { 0 } else { self.burst };
         self.list.push(CopyJob { id, request, copier, remote, side, claims, open: true, copiers: 0, copied: 0 });
     }
 

@@ -333,20 +333,6 @@ impl Engine {
         self.state.get_mut(guard).send_line(context, dest, tag, memory, record)
     }
 
-    /// As [`Engine::send_quickly`], of more bytes, which go in a cell.
-    #[inline(always)] // as there
-    pub fn send_in_cell_quickly<R>(
-        &self,
-        guard: &mut Guard<'_>,
-        context: u32,
-        dest: i32,
-        tag: i32,
-        memory: &[u8],
-        record: impl FnOnce() -> R,
-    ) -> Option<R> {
-        self.state.get_mut(guard).send_in_cell(context, dest, tag, memory, record)
-    }
-
     /// Starts a standard send of at most 32 bytes of contiguous data, if it needs nothing but stores; the message leaves with
     /// [`StartedLine::send`]. `None`: nothing has happened.
     #[inline(always)] // a short way of a call that has a longer one

@@ -109,11 +109,6 @@ impl PipelinedLimit {
         suits && self.permits(endpoint, settings, dest, bytes)
     }
 
-    /// So many bytes that two processes copy in turn are mostly found in the last-level cache: half of it.
-    pub fn cached(&self) -> u64 {
-        self.limits.near.max(WayLimits::BUILT_IN.near)
-    }
-
     /// Whether the receiver of so many bytes in shared memory is to copy them itself: between cores that share a cache. From
     /// another core each line comes out of the sender's cache on its own, which takes 3 to 8 times as long as fragments
     /// of streaming stores up to their limit; longer data is in memory for the most part.

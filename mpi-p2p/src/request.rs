@@ -263,9 +263,8 @@ pub(crate) enum Work {
     Posted { key: Key, buffer: RecvBuf<'static> },
     /// A receive is matched with an offered message, whose transfer begins after the poll.
     Matched { buffer: RecvBuf<'static> },
-    /// A receive takes fragments; `wanted` bytes in all, `got` so far, from world rank `from`. `past_caches`: it is one of so
-    /// many that the caches do not hold their data.
-    Receiving { buffer: RecvBuf<'static>, from: u32, past_caches: bool, wanted: u64, got: u64 },
+    /// A receive takes fragments; `wanted` bytes in all, `got` so far, from world rank `from`.
+    Receiving { buffer: RecvBuf<'static>, from: u32, wanted: u64, got: u64 },
     /// A revoked receive drops the fragments that still come: `wanted` bytes in all, `got` so far.
     Discarding { from: u32, wanted: u64, got: u64 },
     /// A receive whose message this process copies; the details, and the buffer, are in the engine's list of jobs.

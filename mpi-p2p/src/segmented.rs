@@ -74,7 +74,7 @@ impl Core {
         };
         let wanted;
         (request.status, request.error, wanted) = accepted(key, bytes, buffer.bytes());
-        request.work = Work::Receiving { buffer, from, past_caches: false, wanted, got: 0 };
+        request.work = Work::Receiving { buffer, from, wanted, got: 0 };
         if freed {
             self.contexts.remove_if_idle(head.context);
         }
@@ -114,7 +114,7 @@ impl Core {
     /// Puts a segment into the buffer of a receive; whether the receive needs no more. `offered`: of an offered message.
     fn fill_receive(&mut self, handle: Handle, (sender, offered): (u32, bool), payload: &Payload<'_>) -> bool {
         let (wanted, got) = match self.requests.get_mut(handle).map(|request| &mut request.work) {
-            Some(Work::Receiving { buffer, from, wanted, got, .. }) if *from == sender => {
+            Some(Work::Receiving { buffer, from, wanted, got }) if *from == sender => {
                 store_segment(buffer, *got, *wanted, payload);
                 (*wanted, got)
             }
@@ -145,7 +145,7 @@ impl Core {
         let message = direct.expect("the direct receive takes segments of a message");
         let (from, target) = (message.from, std::mem::replace(&mut message.target, Target::Nothing));
         debug_assert!(matches!(target, Target::Direct));
-        let work = Work::Receiving { buffer, from, past_caches: false, wanted, got };
+        let work = Work::Receiving { buffer, from, wanted, got };
         let handle = self.add_request(Request { status, error, ..Request::waiting(context, work) })?;
         if let Some(message) = self.segmented.iter_mut().find(|message| message.from == from) {
             message.target = Target::Receive(handle);

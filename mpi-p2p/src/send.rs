@@ -147,33 +147,6 @@ impl State {
         Some(recorded)
     }
 
-    /// As [`State::send_line`], of a message that does not fit into a line and goes in a cell.
-    #[inline(always)] // one caller: `MPI_Send`
-    pub fn send_in_cell<R>(
-        &mut self,
-        context_id: u32,
-        dest: i32,
-        tag: i32,
-        memory: &[u8],
-        record: impl FnOnce() -> R,
-    ) -> Option<R> {
-        let State { endpoint, core } = self;
-        let context = core.contexts.get_first(context_id)?;
-        // As in `send_line`.
-        let route = *context.routes.get(dest as u32 as usize)?;
-        let bytes = memory.len() as u64;
-        if !context.is_eager(bytes) || core.backlogged != 0 || !endpoint.has_cell_to(route.world, memory.len()) {
-            return None;
-        }
-        let recorded = record();
-        let a = u64::from(context.spec.rank);
-        let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: 0 };
-        context.count_users_sent(route, bytes);
-        core.count_eager(bytes);
-        assert!(endpoint.push_in_cell(route.world, &head, memory), "there is a cell, as just found");
-        Some(recorded)
-    }
-
     /// As [`State::send_line`], with a request: the message is put into the ring by [`StartedLine::send`], for which nothing
     /// is missing. `None`: nothing has happened.
     #[inline(always)] // one caller: `MPI_Isend`

@@ -116,7 +116,7 @@ impl Core {
         (from, token): (u32, u64),
         wanted: u64,
     ) {
-        self.begin_work(handle, Work::Receiving { buffer, from, past_caches: false, wanted, got: 0 });
+        self.begin_work(handle, Work::Receiving { buffer, from, wanted, got: 0 });
         self.reply(endpoint, Reply::stream((from, token), handle, wanted, 0));
     }
 
@@ -207,14 +207,13 @@ impl Core {
         let handle = Handle(head.b as usize);
         let bytes = payload.len() as u64;
         if let Some(request) = self.requests.get_mut(handle)
-            && let Work::Receiving { buffer, from: sender, past_caches, wanted, got } = &mut request.work
+            && let Work::Receiving { buffer, from: sender, wanted, got } = &mut request.work
             && *sender == from
             && head.a == *got
             && bytes <= *wanted - *got
         {
             let start = *got as usize;
             match buffer.contiguous_mut() {
-                Some(memory) if *past_caches => payload.copy_past_caches(&mut memory[start..start + payload.len()]),
                 Some(memory) => _ = payload.copy_to(&mut memory[start..start + payload.len()]),
                 None => unpack_payload(buffer, *got, &payload),
             };

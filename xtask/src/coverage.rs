@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use crate::rules::{self, Tests};
 use crate::spec::{Function, GENERATED, Spec};
-use crate::{Failure, Result, paths};
+use crate::{Failure, Result, paths, ui};
 
 /// The version that `MPI_Get_version` returns until a later one is complete.
 const FIRST_VERSION: (i64, i64) = (3, 1);
@@ -19,12 +19,12 @@ const LATER: [(i64, i64); 3] = [(4, 0), (4, 1), (5, 0)];
 pub fn run(check: bool, tests: &Tests) -> Result<()> {
     let spec = Spec::read(&paths::root())?;
     for line in summary(&spec) {
-        println!("{line}");
+        ui::answer(line);
     }
     let rules = rules::check(tests)?;
-    println!();
+    ui::answer("");
     for line in &rules.lines {
-        println!("{line}");
+        ui::answer(line);
     }
     if !rules.wrong.is_empty() {
         return Err(format!("docs/rules:\n  {}", rules.wrong.join("\n  ")).into());

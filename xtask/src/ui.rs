@@ -2,7 +2,7 @@
 //!
 //! Invariant: the progress line is cleared before any other line is printed.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::time::Instant;
 
 /// Announces a step that takes a while.
@@ -15,6 +15,17 @@ pub fn step(text: impl std::fmt::Display) {
 pub fn note(text: impl std::fmt::Display) {
     clear();
     eprintln!("    {text}");
+}
+
+/// Writes a line of what the command was asked for to standard output. The command ends with status 1 when nobody reads
+/// it any more.
+pub fn answer(text: impl std::fmt::Display) {
+    if let Err(error) = writeln!(stdout(), "{text}") {
+        if error.kind() != ErrorKind::BrokenPipe {
+            eprintln!("xtask: cannot write to standard output: {error}");
+        }
+        std::process::exit(1);
+    }
 }
 
 /// Clears the progress line.

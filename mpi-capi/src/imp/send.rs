@@ -11,18 +11,13 @@ use crate::call_context::{CallContext, CommView};
 use crate::check::{self, Out};
 use crate::errors::Outcome;
 
-/// Most bytes that the short way of `MPI_Send` sends in a cell: with more the copy takes longer than the rest.
-const IN_CELL_MOST: usize = 4 << 10;
-
-/// The short way of `MPI_Send`, for at most [`IN_CELL_MOST`] bytes of a predefined type: checks all arguments, and sends if
+/// The short way of `MPI_Send`, for at most [`INLINE_BYTES`] of a predefined type: checks all arguments, and sends if
 /// nothing but stores is needed. Otherwise nothing has happened, and the longer way finds the reason.
 #[inline(always)] // one caller: the entry point
 pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: usize) -> bool {
     let send = || {
         let process = mpi_env::running_quickly()?;
-        let Some(bytes) = short_bytes(datatype, count, INLINE_BYTES) else {
-            return send_in_cell_quickly(buf, count, datatype, dest, tag, comm);
-        };
+        let bytes = short_bytes(datatype, count, INLINE_BYTES)?;
         if tag < 0 || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
             return None;
         }
@@ -35,30 +30,6 @@ pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_i
         engine.send_quickly(&mut guard, context, dest, tag, memory, record).map(Mark::leave_held)
     };
     send().is_some()
-}
-
-/// As [`send_quickly`], for more than [`INLINE_BYTES`]: out of line, so that shorter messages pay nothing for it.
-#[inline(never)]
-fn send_in_cell_quickly(
-    buf: *const c_void,
-    count: c_int,
-    datatype: usize,
-    dest: c_int,
-    tag: c_int,
-    comm: usize,
-) -> Option<()> {
-    let process = mpi_env::running_quickly()?;
-    let bytes = short_bytes(datatype, count, IN_CELL_MOST)?;
-    if tag < 0 || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
-        return None;
-    }
-    let engine = &*process.engine;
-    let mut guard = engine.lock_if_free()?;
-    let context = process.comm_facts(&guard, Handle(comm))?.context();
-    // SAFETY: the program passed a buffer of `count` elements, which it does not modify during the call.
-    let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };
-    let record = || process.recorder.enter(functions::MPI_SEND, context, dest, tag, count as u64);
-    engine.send_in_cell_quickly(&mut guard, context, dest, tag, memory, record).map(Mark::leave_held)
 }
 
 /// The short way of `MPI_Isend`, as that of `MPI_Send`.

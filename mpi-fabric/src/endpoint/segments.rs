@@ -77,22 +77,6 @@ impl Endpoint {
         }
     }
 
-    /// Whether a record with a payload of `len` bytes, for which its line has no room, can go to `dest` with a cell now.
-    #[inline]
-    pub fn has_cell_to(&self, dest: u32, len: usize) -> bool {
-        self.permits_cells() && self.outputs.get(dest as usize).is_some_and(|output| output.has_cell(len))
-    }
-
-    /// Appends such a record and wakes the receiver if it sleeps; false, and nothing done, without a cell or room.
-    #[inline]
-    pub fn push_in_cell(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> bool {
-        let pushed = self.outputs.get_mut(dest as usize).is_some_and(|output| output.push_in_cell(head, payload));
-        if pushed {
-            self.pushed_in_cell(dest, payload.len());
-        }
-        pushed
-    }
-
     /// Stores how far away a receiver is, once a handle has been allocated.
     #[inline]
     fn show_distance(&self, dest: u32) {

@@ -4,7 +4,8 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
@@ -18,6 +19,20 @@ const HANG_AFTER: Duration = Duration::from_secs(60);
 
 /// Returns a file's contents.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
+
+/// Longest file of options or hosts, in bytes.
+const LONGEST_FILE: u64 = 16 << 20;
+
+/// The contents of a file of options or hosts.
+/// # Errors
+/// Those of the system, and a file of more than 16 MiB.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    match File::open(path)?.take(LONGEST_FILE + 1).read_to_end(&mut content)? as u64 {
+        ..=LONGEST_FILE => Ok(content),
+        _ => Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 16 MiB")),
+    }
+}
 
 /// Reads a command line without the program's own name.
 /// # Errors

@@ -185,7 +185,7 @@ pub(super) fn run(mut parent: Parent, request: SpawnRequest, options: &Options) 
     parent.requested = request.programs.iter().map(|program| program.processes).collect();
     parent.values = request.values.clone();
     let words = request.programs.iter().map(words_of);
-    let run = match args::spawned(words, inherited(options, &parent.name), &|file| std::fs::read(file)) {
+    let run = match args::spawned(words, inherited(options, &parent.name), &args::read_file) {
         Ok(run) => with_errhandlers(run, &request),
         Err(error) => {
             parent.report_refused(&error);

@@ -75,7 +75,7 @@ fn place(run: &Run, allocation: Option<&[HostEntry]>) -> Result<Option<Placement
             (Some(list), ..) => hosts_of(list),
             (None, Some(file), _) => file.hosts.clone(),
             (None, None, Some(allocation)) if options.map_by.is_some() => allocation.to_vec(),
-            _ => vec![HostEntry { name: host::name(), slots: None }],
+            _ => vec![this_host()],
         };
         let entries = merged(entries);
         let explicit = entries.iter().any(|entry| entry.slots.is_some());
@@ -112,11 +112,16 @@ fn place(run: &Run, allocation: Option<&[HostEntry]>) -> Result<Option<Placement
     }))
 }
 
+fn this_host() -> HostEntry {
+    HostEntry { name: host::name(), slots: None }
+}
+
 /// Number of processes of a program that gives none on the command line, by its hosts; `None` where they do not count.
 pub(super) fn default_number(run: &Run, group: &Group) -> Option<u32> {
     let named =
         group.host.as_deref().map(hosts_of).or_else(|| run.options.hostfile.as_ref().map(|file| file.hosts.clone()));
-    let entries = merged(named?);
+    let here = || matches!(run.options.map_by, Some(MapBy::PerNode(_))).then(|| vec![this_host()]);
+    let entries = merged(named.or_else(here)?);
     match run.options.map_by {
         Some(MapBy::PerNode(ranks)) => Some(ranks * entries.len() as u32),
         _ if entries.iter().all(|entry| entry.slots.is_none()) => None,

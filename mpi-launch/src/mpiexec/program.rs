@@ -52,8 +52,13 @@ fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, Refusal> {
         }
     }
     let here = Path::new(".").join(program);
-    let hint =
-        if check(&here).is_ok() { " in PATH; to run the one in this directory write ./ before it" } else { " in PATH" };
+    let hint = match () {
+        () if check(&here).is_ok() => " in PATH; to run the one in this directory write ./ before it",
+        () if program.as_bytes().iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') => {
+            " in PATH; the values of --hang-report and --stats stand behind =, as in --hang-report=5"
+        }
+        () => " in PATH",
+    };
     Err(refused.unwrap_or(Refusal::NotFound(program.into(), hint)))
 }
 

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)] // files in memory
 
 use std::ffi::CStr;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -49,6 +49,11 @@ impl Recordings {
                 Ok(file)
             };
             recordings.profiles = (0..ranks).map(|_| memory()).collect::<io::Result<_>>()?;
+        }
+        if let Some(Some(path)) = &options.stats {
+            // Written at the end; that it cannot be is known now.
+            let refuse = |error| Refusal::Stats(path.clone(), error);
+            OpenOptions::new().append(true).create(true).open(path).map_err(refuse)?;
         }
         if let Some(path) = &options.trace {
             let refuse = |error| Refusal::Trace(path.clone(), error);

@@ -49,6 +49,8 @@ pub(super) enum Refusal {
     NoStack(PathBuf, &'static str),
     #[error("--trace {0:?} cannot be written: {1}")]
     Trace(PathBuf, io::Error),
+    #[error("--stats {0:?} cannot be written: {1}")]
+    Stats(PathBuf, io::Error),
     #[error("cannot start program {0:?}: {1}")]
     Start(OsString, io::Error),
     #[error("cannot start the job: {0}")]
@@ -116,6 +118,7 @@ impl Refusal {
             Refusal::Memory { .. }
             | Refusal::Output(..)
             | Refusal::Trace(..)
+            | Refusal::Stats(..)
             | Refusal::NoStack(..)
             | Refusal::System(_)
             | Refusal::Job(_)

@@ -45,6 +45,7 @@ impl Tools {
             }
             tools => named.extend(tools.iter().map(|tool| ("--tool", tool.clone()))),
         }
+        keep_named_place(&mut named)?;
         if named.is_empty() {
             return Ok(Tools::default());
         }
@@ -106,6 +107,29 @@ impl Tools {
     }
 }
 
+/// The tools whose files `--profile` and `--trace` print record each call once: where their names are given too, they stand in
+/// that place; without their options nothing would be printed.
+fn keep_named_place(named: &mut Vec<(&str, OsString)>) -> Result<(), Refusal> {
+    for (tool, option) in [("profile", "--profile"), ("timeline", "--trace")] {
+        let of_option = named.iter().position(|(by, _)| *by == option);
+        let others: Vec<usize> = (0..named.len()).filter(|at| named[*at].1 == tool && Some(*at) != of_option).collect();
+        match (of_option, &others[..]) {
+            (_, []) => {}
+            (Some(at), [_]) => {
+                named.remove(at);
+            }
+            (_, [at, ..]) => {
+                let why = match of_option {
+                    Some(_) => "it is named twice".to_owned(),
+                    None => format!("its records are printed with {option} only; write that option"),
+                };
+                return Err(Refusal::Tool { by: named[*at].0.to_owned(), tool: tool.into(), why });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The name for the list of a tool that an option or variable gives.
 fn check(by: &str, tool: &OsStr) -> Result<OsString, Refusal> {
     if OWN_TOOLS.iter().any(|own| tool == *own) {
@@ -115,10 +139,8 @@ fn check(by: &str, tool: &OsStr) -> Result<OsString, Refusal> {
     let path = std::path::absolute(tool)?;
     let wrong = |why: Wrong| {
         let hint = match &why {
-            Wrong::Unreadable(_) if !tool.as_bytes().contains(&b'/') => {
-                format!(" (the tools that need no file are {})", OWN_TOOLS.join(", "))
-            }
-            _ => String::new(),
+            Wrong::Unreadable(_) if !tool.as_bytes().contains(&b'/') => " (the tool that needs no file is calls)",
+            _ => "",
         };
         refuse(format!("it {why}{hint}"))
     };
@@ -175,6 +197,26 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_with_an_option_of_its_own_stands_once_where_it_is_named() {
+        let list = |profile: bool, tools: &[&str]| {
+            let tools = tools.iter().map(Into::into).collect();
+            let mut named: Vec<(&str, OsString)> = Vec::new();
+            named.extend(profile.then(|| ("--profile", "profile".into())));
+            let options = Options { profile, tools, ..Options::default() };
+            named.extend(options.tools.iter().map(|tool| ("--tool", tool.clone())));
+            keep_named_place(&mut named).map(|()| named.into_iter().map(|(_, tool)| tool).collect::<Vec<_>>())
+        };
+        assert_eq!(list(true, &["calls"]).unwrap(), ["profile", "calls"]);
+        assert_eq!(list(true, &["calls", "profile"]).unwrap(), ["calls", "profile"]);
+        let refused = |profile, tools: &[&str]| list(profile, tools).unwrap_err().to_string();
+        assert!(
+            refused(false, &["profile"]).ends_with("its records are printed with --profile only; write that option")
+        );
+        assert!(refused(false, &["timeline"]).ends_with("printed with --trace only; write that option"));
+        assert!(refused(true, &["profile", "profile"]).ends_with("it is named twice"));
+    }
+
+    #[test]
     fn what_is_no_tool_is_refused_by_its_name() {
         let refusal = |tool: &str| {
             let options = Options { tools: vec![tool.into()], ..Options::default() };
@@ -185,7 +227,7 @@ mod tests {
         assert!(
             refusal("/nonexistent.so").starts_with("--tool \"/nonexistent.so\" cannot be used: it cannot be read: ")
         );
-        assert!(refusal("clls").ends_with("(the tools that need no file are calls, profile, timeline)"));
+        assert!(refusal("clls").ends_with("(the tool that needs no file is calls)"));
         assert!(refusal("/etc/passwd").ends_with("it is no shared object (ELF)"));
         assert!(refusal("/").ends_with("it is a directory"));
         let by_variable = Tools::new(&Options::default(), Some(":/a/b:".into())).unwrap_err().to_string();

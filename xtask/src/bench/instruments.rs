@@ -21,8 +21,8 @@ pub fn run(rounds: u32) -> Result<()> {
     }
     ui::step(format!("{rounds} rounds of {} cases on both", wanted.len()));
     let (measured, failures) = measure(&libraries, &wanted, rounds);
-    println!("{}", text(&measured));
-    println!("instructions of an event point without callbacks: {}", of_an_event()?);
+    ui::answer(text(&measured));
+    ui::answer(format_args!("instructions of an event point without callbacks: {}", of_an_event()?));
     match failures.is_empty() {
         true => Ok(()),
         false => Err(format!("{} runs failed:\n{}", failures.len(), failures.join("\n")).into()),

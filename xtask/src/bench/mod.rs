@@ -65,7 +65,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let wanted: Vec<Case> = cases::all().into_iter().filter(|case| case.matches(&options.names)).collect();
     if options.list {
-        wanted.iter().for_each(|case| println!("{:<20} {}", case.name, case.what));
+        wanted.iter().for_each(|case| ui::answer(format_args!("{:<20} {}", case.name, case.what)));
         return Ok(());
     }
     let libraries = libraries(options)?;
@@ -77,11 +77,11 @@ pub fn run(options: &Options) -> Result<()> {
     ui::step(format!("{} rounds of {} cases on {}", options.rounds, wanted.len(), names.join(", ")));
     let (measured, failures) = measure(&libraries, &wanted, options.rounds);
     let rows = table::rows(&measured);
-    println!("{}", table::text(&rows, &names));
-    floor::missing(&measured, &libraries).iter().for_each(|line| println!("{line}"));
+    ui::answer(table::text(&rows, &names));
+    floor::missing(&measured, &libraries).iter().for_each(|line| ui::answer(line));
     let file = paths::target().join("bench.json");
     fs::write(&file, table::json(&rows, &names, options.rounds))?;
-    println!("all values: {}", file.display());
+    ui::answer(format_args!("all values: {}", file.display()));
     match failures.is_empty() {
         true => Ok(()),
         false => Err(format!("{} runs failed:\n{}", failures.len(), failures.join("\n")).into()),

@@ -38,10 +38,10 @@ pub fn run(rounds: u32) -> Result<()> {
             times.push(bench.nanoseconds(row)?);
         }
     }
-    println!("\n{:<40} {:>12} {:>10}", "tools in front of MPI_Send", "instructions", "ns");
+    ui::answer(format_args!("\n{:<40} {:>12} {:>10}", "tools in front of MPI_Send", "instructions", "ns"));
     for (row, times) in bench.rows.iter().zip(&times) {
         let instructions = bench.instructions(row)?;
-        println!("{:<40} {instructions:>12.1} {:>10}", row.name, table::digits(table::median(times)));
+        ui::answer(format_args!("{:<40} {instructions:>12.1} {:>10}", row.name, table::digits(table::median(times))));
     }
     Ok(())
 }

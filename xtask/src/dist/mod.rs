@@ -54,7 +54,12 @@ const LIMIT: Duration = Duration::from_secs(300);
 pub fn run(prefix: Option<PathBuf>) -> Result<()> {
     let prefix = build(&prefix.unwrap_or_else(paths::dist))?;
     let size = fs::metadata(prefix.join("lib/libmpi_abi.so.1"))?.len();
-    println!("{}: {} functions, library {} KB", prefix.display(), symbols::functions(&prefix)?.len(), size / 1000);
+    ui::answer(format_args!(
+        "{}: {} functions, library {} KB",
+        prefix.display(),
+        symbols::functions(&prefix)?.len(),
+        size / 1000
+    ));
     Ok(())
 }
 
@@ -179,6 +184,8 @@ fn static_library(archive: &Path, functions: &[String], lib: &Path) -> Result<()
     process::must(Command::new("ar").arg("rcs").arg(&fresh).arg(&object), LIMIT)?;
     fs::rename(&fresh, lib.join("libmpi.a"))?;
     link(&lib.join("libpmpi.a"), "libmpi.a")?;
+    // By the name of the shared library, for `pkg-config --static`.
+    link(&lib.join("libmpi_abi.a"), "libmpi.a")?;
     fs::remove_file(object)?;
     fs::remove_file(names)?;
     Ok(())

@@ -188,7 +188,7 @@ pub fn run(options: &Options) -> Result<()> {
         report.end();
     }
     ui::clear();
-    println!("{report}");
+    ui::answer(&report);
     if report.total() == 0 {
         return Err(format!("no test has {only:?} in its name; reports name tests as SUITE/TEST").into());
     }

@@ -200,7 +200,13 @@ fn pkg_config(context: &Context, dist: &Path, folder: &Path, report: &mut Report
     let line = format!("cc $(pkg-config --cflags mpi) '{}' -o ring-pkg $(pkg-config --libs mpi)", ring().display());
     command.args(["-c", &line]).current_dir(folder).env("PKG_CONFIG_PATH", dist.join("lib/pkgconfig"));
     sh(report, "pkg-config", &mut command, Outcome::success)?;
-    runs(dist, &folder.join("ring-pkg"), "correct", "pkg-config program", report)
+    runs(dist, &folder.join("ring-pkg"), "correct", "pkg-config program", report)?;
+    let mut command = Command::new("sh");
+    let line =
+        format!("cc -static '{}' -o ring-pkg-static $(pkg-config --static --cflags --libs mpi)", ring().display());
+    command.args(["-c", &line]).current_dir(folder).env("PKG_CONFIG_PATH", dist.join("lib/pkgconfig"));
+    sh(report, "pkg-config --static", &mut command, Outcome::success)?;
+    runs(dist, &folder.join("ring-pkg-static"), "correct", "pkg-config --static program", report)
 }
 
 /// CMake, and make, which its projects need; the error names what is missing.

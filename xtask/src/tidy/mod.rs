@@ -49,7 +49,7 @@ const MACHINE_PATHS: [&str; 3] = ["/home/", "/root/", "/Users/"];
 
 /// Prints the graph of a crate's modules, or of all crates' when the name is empty, in the language of Graphviz.
 pub fn graph(name: &str) -> Result<()> {
-    print!("{}", modules::drawing(name)?);
+    ui::answer(modules::drawing(name)?.trim_end());
     Ok(())
 }
 
