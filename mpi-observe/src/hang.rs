@@ -19,7 +19,7 @@ use mpi_core::json::Object;
 
 use crate::words::ranks;
 use causes::Cause;
-use waits::{Doing, doing};
+use waits::{Doing, Wait, doing, has_left};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +94,9 @@ pub fn about(view: &HangView, ended: u32) -> Vec<String> {
     let mut groups: std::collections::BTreeMap<String, Vec<u32>> = std::collections::BTreeMap::new();
     for rank in (0..view.ranks.len() as u32).filter(|rank| *rank != ended) {
         let Doing::Waiting(waits) = doing(view, rank) else { continue };
-        for wait in waits.iter().filter(|wait| wait.all && wait.targets.contains(&ended)) {
+        let waits_for =
+            |wait: &&Wait| wait.all && wait.targets.contains(&ended) && !has_left(view, (rank, wait), ended);
+        for wait in waits.iter().filter(waits_for) {
             groups.entry(groups::described(view, rank, wait)).or_default().push(rank);
         }
     }

@@ -139,6 +139,18 @@ int main(int argc, char **argv) {
         MPI_Irecv(&other, 1, MPI_INT, before, 1, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(&word, 1, MPI_INT, next, rank == 0 ? 2 : 1, MPI_COMM_WORLD, &requests[1]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else if (is("partly")) {
+        /* The first receive completes during the wait; nobody sends for the second one. */
+        MPI_Request requests[2];
+        if (rank == 0) {
+            MPI_Irecv(&other, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &requests[0]);
+            MPI_Irecv(buffer, 1, MPI_INT, 2, 1, MPI_COMM_WORLD, &requests[1]);
+            MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        } else if (rank == 1) {
+            usleep(300000);
+            MPI_Send(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (is("polls")) {
         int flag = 0;
         MPI_Request request;
@@ -180,5 +192,5 @@ int main(int argc, char **argv) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Finalize();
-    return 0;
+    return is("fails") && rank == 1 ? 3 : 0;
 }

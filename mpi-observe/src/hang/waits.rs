@@ -136,7 +136,15 @@ fn needs(view: &HangView, rank: u32, call: &Call) -> Vec<Need> {
             vec![Need::Message { context, source: peer, tag }]
         }
         "MPI_Send" | "MPI_Ssend" | "MPI_Rsend" | "MPI_Bsend" => vec![Need::Receive { context, dest: peer, tag }],
-        "MPI_Wait" | "MPI_Waitall" => awaited(call).into_iter().collect(),
+        "MPI_Wait" => awaited(call).into_iter().collect(),
+        "MPI_Waitall" => {
+            let (first, open) = (awaited(call), pending(view, rank));
+            // What was recorded when the wait began may be complete by now.
+            match first {
+                Some(Need::Message { .. }) if !open.is_empty() && !first.iter().all(|need| open.contains(need)) => open,
+                _ => first.into_iter().collect(),
+            }
+        }
         "MPI_Waitany" | "MPI_Waitsome" => match call.count & (SEND - 1) {
             0 | 1 => awaited(call).into_iter().collect(),
             _ => awaited(call).into_iter().chain(pending(view, rank)).collect(),
@@ -212,6 +220,20 @@ fn is_past(view: &HangView, (rank, call): (u32, &Call), other: u32, context: u32
         (true, Some(own), Some(others)) => others >= own,
         _ => same,
     }
+}
+
+/// Whether a process that has ended had returned from the collective call that another one is still in: that one does not wait
+/// for it.
+pub(super) fn has_left(view: &HangView, (rank, wait): (u32, &Wait), ended: u32) -> bool {
+    let Need::Collective { context, .. } = wait.need else { return false };
+    let there = &view.ranks[ended as usize];
+    let name = wait.function();
+    if name == "MPI_Finalize" {
+        return there.life == Life::Finalised;
+    }
+    is_counted(&name)
+        && !there.open_calls().any(|open| open.comm == context)
+        && matches!((begun(view, rank, context), begun(view, ended, context)), (Some(own), Some(others)) if others >= own)
 }
 
 /// The number of collective operations that a rank has begun on a communicator. A first call that still agrees with the other

@@ -16,7 +16,7 @@ use crate::{Result, paths, process};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The mistake, and what stands in the first line of the report on it.
-const HANGS: [(&str, &str); 24] = [
+const HANGS: [(&str, &str); 25] = [
     (
         "ssend",
         "ranks 0-1 wait for each other: rank 0 in MPI_Ssend to rank 1 with tag 3, rank 1 in MPI_Ssend to rank 0 with tag 3",
@@ -82,6 +82,11 @@ const HANGS: [(&str, &str); 24] = [
         "rank 1 waits in MPI_Waitall for a receive from rank 0 with tag 1; rank 0 has sent one with tag 2 (4 bytes)",
     ),
     (
+        "partly",
+        "nobody sends the message that rank 0 waits for in MPI_Waitall for a receive from rank 2 with tag 1: rank 2 is in \
+         MPI_Barrier #2",
+    ),
+    (
         "polls",
         "nobody sends the message that rank 0 waits for in MPI_Test for a receive from rank 1 with tag 1: rank 1 is in \
          MPI_Barrier #2",
@@ -114,6 +119,13 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         let text = outcome.report();
         report.check(mistake, expected.iter().all(|line| text.contains(line)), || text.clone());
     }
+    report.step("nobody waits for a rank that has left", || {
+        let mut command = Command::new(dist.join("bin/mpiexec"));
+        let outcome = process::run(command.args(["-n", "4"]).arg(&program).arg("fails"), LIMIT)?;
+        let text = outcome.report();
+        let named = text.contains("rank 1 of 4") && text.contains("exited with code 3");
+        if named && !text.contains("waited for rank") { Ok(()) } else { Err(text.into()) }
+    })?;
     report.step("json", || hangs_as_json(dist, &program))?;
     report.step("time limit", || {
         let mut command = Command::new(dist.join("bin/mpiexec"));
