@@ -12,6 +12,7 @@ use mpi_observe::job_list;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::jobs_screen::JobsScreen;
 use crate::ranks_screen::RanksScreen;
@@ -19,6 +20,9 @@ use crate::request::Request;
 
 /// How often the list of jobs is read again: it looks at all processes.
 const LIST_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Longer than the view takes to see a signal.
+const GRACE: Duration = LIST_INTERVAL.saturating_add(Duration::from_secs(1));
 
 /// What is shown.
 enum Screen {
@@ -33,14 +37,25 @@ pub fn run(job: Option<&str>, interval: Duration) -> Result<(), String> {
     }
     let mut screen = first(job)?;
     let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGTERM, SIGHUP, SIGINT] {
-        signal_hook::flag::register(signal, ended.clone())
-            .map_err(|error| format!("signals cannot be handled: {error}"))?;
-    }
+    end_by_signals(ended.clone()).map_err(|error| format!("signals cannot be handled: {error}"))?;
     let mut terminal = ratatui::try_init().map_err(|error| format!("the terminal cannot be used: {error}"))?;
     let outcome = show(&mut terminal, &mut screen, interval, &ended);
     ratatui::restore();
     outcome.map_err(|error| format!("the terminal cannot be used: {error}"))
+}
+
+/// Sets the flag at a signal that ends the program. Reading from a terminal that is gone does not return, so after some time
+/// the program ends without the view.
+fn end_by_signals(ended: Arc<AtomicBool>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT])?;
+    std::thread::spawn(move || {
+        let signal = signals.forever().next().unwrap_or(SIGTERM);
+        // Relaxed: the flag is all that is stored.
+        ended.store(true, Ordering::Relaxed);
+        std::thread::sleep(GRACE);
+        std::process::exit(128 + signal);
+    });
+    Ok(())
 }
 
 fn first(job: Option<&str>) -> Result<Screen, String> {
@@ -55,7 +70,7 @@ fn first(job: Option<&str>) -> Result<Screen, String> {
 
 fn show(terminal: &mut DefaultTerminal, screen: &mut Screen, interval: Duration, ended: &AtomicBool) -> io::Result<()> {
     let mut last = Instant::now();
-    // Relaxed: the flag is all that the handler stores.
+    // Relaxed: the flag is all that is stored.
     while !ended.load(Ordering::Relaxed) {
         terminal.draw(|frame| match screen {
             Screen::Jobs(jobs) => jobs.draw(frame),

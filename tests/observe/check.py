@@ -1,11 +1,14 @@
 """Checks of mpitop, mpi-info, mpiexec --stats and mpiexec --gdb: check.py CHECK BIN FOLDER; FOLDER has the program `load`."""
+import fcntl
 import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 CHECK, BIN, FOLDER = sys.argv[1:4]
@@ -97,7 +100,7 @@ def stats_after_crash():
     assert summary["exit_code"] == 9 and 2 in summary["without_finalize"], summary
     assert amounts(summary)["own_messages_sent"] == [0, 2, 3], summary
     done = run(tool("mpiexec"), "--stats=/nonexistent/s.json", LOAD, "once", code=1)
-    assert "/nonexistent/s.json cannot be written" in done.stderr, done.stderr
+    assert '"/nonexistent/s.json" cannot be written' in done.stderr, done.stderr
 
 
 def stuck_job():
@@ -213,6 +216,27 @@ def live_view():
             until(lambda: "over" in screen())
         finally:
             run("tmux", "-L", session, "kill-server")
+
+
+def terminal_gone():
+    """The live view ends when its terminal is closed."""
+    with Stuck(tool("mpiexec"), "-n", "2") as job:
+        until(job.look)
+        own, of_view = os.openpty()
+        fcntl.ioctl(of_view, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 130, 0, 0))
+        view = subprocess.Popen([tool("mpitop"), str(job.process.pid)], stdin=of_view, stdout=of_view, stderr=of_view,
+                                start_new_session=True,
+                                preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        try:
+            os.close(of_view)
+            shown = b""
+            while b"MPI_Recv" not in shown:
+                shown += os.read(own, 65536)
+            os.close(own)
+            view.wait(20)
+        finally:
+            view.kill()
+            view.wait()
 
 
 def browser(file, picture, width, height, probe="", dark=False):

@@ -13,7 +13,7 @@ use crate::{Result, paths, peers, process, tools};
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The checks, each a function of the program; a program that it needs, and the package of that.
-const CHECKS: [(&str, Option<(&str, &str)>); 16] = [
+const CHECKS: [(&str, Option<(&str, &str)>); 17] = [
     ("info", None),
     ("stats_json", None),
     ("stats_after_crash", None),
@@ -24,6 +24,7 @@ const CHECKS: [(&str, Option<(&str, &str)>); 16] = [
     ("hydra", None),
     ("no_such_job", None),
     ("live_view", Some(("tmux", "tmux"))),
+    ("terminal_gone", None),
     ("traffic", None),
     ("page", Some(("chromium", "chromium"))),
     ("page_of_many", Some(("chromium", "chromium"))),
