@@ -17,10 +17,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::job::Job;
-use crate::layout::traffic::{ELSEWHERE, PEAK_COUNT, PEAKS, ROW_BYTES, SIZE_CLASSES, SIZES, TABLE_HEAD, TABLES, USED};
+use crate::layout::traffic::{ELSEWHERE, PEAK_COUNT, PEAKS, ROW_BYTES, SIZES, TABLE_HEAD, TABLES, USED};
 use crate::layout::{LINE, PAGE};
 use crate::mapping::Mapping;
 
+pub use crate::layout::traffic::SIZE_CLASSES;
 pub use read::{Counts, Traffic, read};
 
 /// Words of a row.

@@ -72,7 +72,7 @@ const MARKS: [Definition; 4] = [
 impl Traffic {
     /// The traffic of a job up to now.
     pub fn read(job: JobView<'_>) -> Traffic {
-        let mut found = Traffic { sizes: vec![0; 64], ..Traffic::default() };
+        let mut found = Traffic { sizes: vec![0; traffic::SIZE_CLASSES], ..Traffic::default() };
         let ranks = job.ranks() as usize;
         let mut values = vec![vec![None; ranks]; MARKS.len()];
         for rank in 0..job.ranks() {

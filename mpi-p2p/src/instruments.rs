@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use mpi_errors::Result;
+use mpi_fabric::traffic::SIZE_CLASSES;
 use mpi_fabric::{JobInstruments, PagesOnDemand};
 use mpi_t::Verbosity::{DeveloperBasic, TunerBasic, TunerDetail, UserBasic, UserDetail};
 use mpi_t::{
@@ -113,9 +114,6 @@ mpi_t::instruments! {
             { name: "p2p_sizes_sent", class: Counter, type: u64, unit: "messages", category: "p2p.traffic" },
     }
 }
-
-/// Number of classes of sizes: one for each that a message can have.
-pub(crate) const SIZE_CLASSES: usize = 64;
 
 /// The rows of all classes.
 pub(crate) type SizeRows = [SizeInstruments; SIZE_CLASSES];

@@ -85,7 +85,7 @@ impl Core {
 
     /// Starts to copy the chunks of the transfers whose receivers requested it.
     pub fn begin_requested_copies(&mut self, endpoint: &Endpoint) {
-        for (handle, share) in std::mem::take(&mut self.copy_requests) {
+        for (handle, share) in self.copy_requests.drain(..) {
             let Some(request) = self.requests.get(handle) else { continue };
             let Work::Offered { data, dest, awaited, .. } = &request.work else { continue };
             // The receiver of data with gaps may rely on this process alone, whatever the settings are by now.
@@ -141,7 +141,7 @@ impl Core {
         let of_transfer = |job: &&mut CopyJob| job.copier.peer() == from && matches!(job.side, Side::Receive { .. });
         for job in self.copies.list.iter_mut().filter(of_transfer) {
             if let Claims::Slot(claims) = &mut job.claims
-                && u64::from(claims.round) << 32 | u64::from(claims.slot) == head.a
+                && wire::place_of(claims.slot, claims.round) == head.a
                 && claims.claimed_at_close.is_none()
             {
                 claims.rest_in_fragments = true;

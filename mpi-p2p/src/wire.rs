@@ -123,6 +123,11 @@ pub(crate) struct Share {
     pub round: u32,
 }
 
+/// A transfer among those of its receiver, as a word.
+pub(crate) fn place_of(slot: u32, round: u32) -> u64 {
+    u64::from(round) << 32 | u64::from(slot)
+}
+
 impl Share {
     pub const LEN: usize = 32;
 
@@ -133,7 +138,7 @@ impl Share {
 
     /// The transfer among those of the receiver: slot and round.
     pub fn place(self) -> u64 {
-        u64::from(self.round) << 32 | u64::from(self.slot)
+        place_of(self.slot, self.round)
     }
 
     pub fn decode([address, key, bytes, place]: [u64; 4], flags: u8) -> Share {

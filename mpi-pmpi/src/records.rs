@@ -18,6 +18,22 @@ pub const CALLS_FILE: &str = "FERRUM_CALLS_FILE";
 /// The tools that the stack library itself has; other names in the list are files.
 pub const OWN_TOOLS: [&str; 3] = ["calls", "profile", "timeline"];
 
+/// Whether a function sends a message and receives another one, whose source and tag are in [`Event::second`].
+pub fn sends_and_receives(function: u16) -> bool {
+    use mpi_core::functions::*;
+    matches!(
+        function,
+        MPI_SENDRECV
+            | MPI_SENDRECV_C
+            | MPI_SENDRECV_REPLACE
+            | MPI_SENDRECV_REPLACE_C
+            | MPI_ISENDRECV
+            | MPI_ISENDRECV_C
+            | MPI_ISENDRECV_REPLACE
+            | MPI_ISENDRECV_REPLACE_C
+    )
+}
+
 /// The first word of a file.
 pub const MAGIC: u64 = 0x4645_5252_5354_4B31;
 /// Words of the head.

@@ -13,7 +13,7 @@ use crate::error::{WireupError, number};
 use crate::hosts::{random_secret, secret_of};
 use crate::launcher::{Launcher, LauncherError};
 use crate::manager::Manager;
-use crate::sentence::{decoded, encoded};
+use crate::sentence::agree;
 use crate::{pmi, time_limit};
 
 const SECRET: &str = "ferrum-secret";
@@ -64,24 +64,15 @@ impl Directory {
     pub fn meet(&self, own: Result<&str, &str>) -> Result<(), LauncherError> {
         self.manager.with(|link| {
             let most = link.longest_value();
-            match own {
-                Ok(address) if address.len() <= most => link.put(&key(self.rank), address)?,
-                Ok(address) => {
-                    let why = format!(
-                        "the launcher takes values of {most} bytes; the address of a rank has {}",
-                        address.len()
-                    );
-                    let _ = link.put(FAILURE, &encoded(&why, most));
-                }
-                // Another process may have put a sentence already; one is enough.
-                Err(why) => drop(link.put(FAILURE, &encoded(why, most))),
-            }
-            link.fence()?;
-            match (own, link.get(0, FAILURE)?) {
-                (Err(why), _) => Err(LauncherError(why.to_owned())),
-                (Ok(_), Some(text)) => Err(LauncherError(decoded(&text))),
-                (Ok(_), None) => Ok(()),
-            }
+            let trouble = match own {
+                Ok(address) if address.len() <= most => link.put(&key(self.rank), address).map(|()| None)?,
+                Ok(address) => Some(format!(
+                    "the launcher takes values of {most} bytes; the address of a rank has {}",
+                    address.len()
+                )),
+                Err(why) => Some(why.to_owned()),
+            };
+            agree(link, FAILURE, trouble.map(LauncherError).as_ref())
         })
     }
 

@@ -3,6 +3,8 @@
 //! Invariant: ranks that were read are ascending and below the size of the job.
 //! Not here: who finds them out (`rendezvous`, `environment`).
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::launcher::LauncherError;
@@ -17,12 +19,17 @@ pub struct OverHosts {
 }
 
 /// 128 bits of the system's random numbers.
-pub(crate) fn random_secret() -> Result<u128, LauncherError> {
+/// # Errors
+/// Those of reading `/dev/urandom`.
+pub fn random_bits() -> io::Result<u128> {
     let mut bytes = [0u8; 16];
-    std::fs::File::open("/dev/urandom")
-        .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
-        .map_err(|error| LauncherError(format!("/dev/urandom gives no random number for the job: {error}")))?;
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(u128::from_ne_bytes(bytes))
+}
+
+/// A secret for a job.
+pub(crate) fn random_secret() -> Result<u128, LauncherError> {
+    random_bits().map_err(|error| LauncherError(format!("/dev/urandom gives no random number for the job: {error}")))
 }
 
 /// The number of 32 hexadecimal digits.

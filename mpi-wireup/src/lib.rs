@@ -34,7 +34,7 @@ pub use environment::{
     NET_SECRET, PROXY, RANK, RESERVED, SIZE, Started, from_environment, from_variables, is_reserved, to_variables,
 };
 pub use error::WireupError;
-pub use hosts::OverHosts;
+pub use hosts::{OverHosts, random_bits};
 pub use manager::Manager;
 pub use spawn_request::PARENT;
 pub use spawner::{MPIEXEC, SERVE_SPAWN, SpawnedJob, Spawner};

@@ -19,7 +19,7 @@ use mpi_fabric::{Attachment, Job, JobOptions, host, job};
 use crate::host_info::{HostInfo, JobAddress, started};
 use crate::hosts::{OverHosts, random_secret, ranks_of_text, ranks_to_text, secret_of};
 use crate::launcher::{KeyValueExchange, LauncherError};
-use crate::sentence::{decoded, encoded};
+use crate::sentence::agree;
 
 const ADDRESS: &str = "ferrum-job";
 const FAILURE: &str = "ferrum-failure";
@@ -81,20 +81,6 @@ pub fn share_memory(
     };
     agree(link, HOST_FAILURE, ready.as_ref().err())?;
     Ok((place(ready?), Some(over)))
-}
-
-/// Puts the trouble of this process, if it has any, and waits until all have come here; then all have the trouble of one.
-fn agree(link: &mut dyn KeyValueExchange, key: &str, trouble: Option<&LauncherError>) -> Result<(), LauncherError> {
-    if let Some(trouble) = trouble {
-        // Another process may have put a sentence already; one is enough.
-        let _ = link.put(key, &encoded(&trouble.0, link.longest_value()));
-    }
-    link.fence()?;
-    match (trouble, link.get(0, key)?) {
-        (Some(trouble), _) => Err(trouble.clone()),
-        (None, Some(text)) => Err(LauncherError(decoded(&text))),
-        (None, None) => Ok(()),
-    }
 }
 
 /// The part of the text about hosts that is about the host of a rank.

@@ -2,8 +2,28 @@
 //!
 //! Invariant: any value that is read becomes one line of text.
 
+use crate::launcher::{KeyValueExchange, LauncherError};
+
+/// Puts the trouble of this process, if it has any, and waits until all have come here; then all have the trouble of one.
+pub(crate) fn agree(
+    link: &mut dyn KeyValueExchange,
+    key: &str,
+    trouble: Option<&LauncherError>,
+) -> Result<(), LauncherError> {
+    if let Some(trouble) = trouble {
+        // Another process may have put a sentence already; one is enough.
+        let _ = link.put(key, &encoded(&trouble.0, link.longest_value()));
+    }
+    link.fence()?;
+    match (trouble, link.get(0, key)?) {
+        (Some(trouble), _) => Err(trouble.clone()),
+        (None, Some(text)) => Err(LauncherError(decoded(&text))),
+        (None, None) => Ok(()),
+    }
+}
+
 /// A sentence as a value.
-pub(crate) fn encoded(text: &str, most: usize) -> String {
+fn encoded(text: &str, most: usize) -> String {
     let mut value = String::new();
     for byte in text.bytes() {
         let part = match byte {
@@ -21,7 +41,7 @@ pub(crate) fn encoded(text: &str, most: usize) -> String {
 }
 
 /// The sentence of a value; characters that are no code stay unchanged.
-pub(crate) fn decoded(value: &str) -> String {
+fn decoded(value: &str) -> String {
     let bytes = value.as_bytes();
     let mut text = Vec::new();
     let mut at = 0;
@@ -32,4 +52,18 @@ pub(crate) fn decoded(value: &str) -> String {
         at += if code.is_some() { 3 } else { 1 };
     }
     String::from_utf8_lossy(&text).chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_survive_their_coding() {
+        let text = "rank 3 (ünlikely) 100% \"gone\"";
+        assert_eq!(decoded(&encoded(text, 1000)), text);
+        assert_eq!(decoded("%zz%4%"), "%zz%4%");
+        assert_eq!(decoded("a%0ab%ff"), "a b\u{fffd}");
+        assert!(encoded(text, 10).len() <= 10);
+    }
 }

@@ -7,6 +7,7 @@
 use std::fs;
 use std::io::{IsTerminal, Read};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -159,16 +160,17 @@ fn backtrace(pid: i32, deadline: Instant) -> String {
         Err(error) => return format!("  gdb cannot be run: {error}"),
     };
     let Some(mut output) = gdb.stdout.take() else { return String::new() };
+    let (all_read, end) = mpsc::channel::<()>();
     let reader = thread::spawn(move || {
+        // Dropped with the last line read.
+        let _all_read = all_read;
         let mut text = Vec::new();
         // What was read before an error is shown.
         let _ = output.read_to_end(&mut text);
         String::from_utf8_lossy(&text).into_owned()
     });
-    while !reader.is_finished() && Instant::now() < deadline {
-        thread::sleep(Duration::from_millis(5));
-    }
-    let late = !reader.is_finished();
+    let waited = end.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+    let late = waited == Err(RecvTimeoutError::Timeout);
     if late {
         // It may have ended at this moment.
         let _ = gdb.kill();

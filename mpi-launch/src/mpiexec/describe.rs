@@ -123,12 +123,7 @@ fn event(row: &EventRow) -> Entry {
 }
 
 fn category(row: &CategoryRow) -> Entry {
-    let count = |number: usize, what: &str| match number {
-        0 => None,
-        1 => Some(format!("1 {what}")),
-        number if what.ends_with('y') => Some(format!("{number} {}ies", what.trim_end_matches('y'))),
-        number => Some(format!("{number} {what}s")),
-    };
+    let count = |number: usize, what: &str| (number > 0).then(|| mpi_errors::counted(number, what));
     let below = |name: &str| name.rsplit_once('.').is_some_and(|(above, _)| above == row.name);
     let counts = [
         count(CATALOG.cvars.iter().filter(|cvar| cvar.definition.category == row.name).count(), "control variable"),

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_PROC_NULL};
 use mpi_core::functions::*;
-use mpi_pmpi::records::Event;
+use mpi_pmpi::records::{Event, sends_and_receives};
 
 /// Most sends, and most receives, that are considered of all ranks together; each rank has its part of them.
 const MOST: usize = 1 << 21;
@@ -75,14 +75,7 @@ impl Arrows {
             | MPI_ISEND | MPI_ISEND_C | MPI_ISSEND | MPI_ISSEND_C | MPI_IBSEND | MPI_IBSEND_C | MPI_IRSEND
             | MPI_IRSEND_C => self.send(rank, event, peer, tag),
             MPI_RECV | MPI_RECV_C | MPI_IRECV | MPI_IRECV_C => self.receive(rank, event, peer, tag),
-            MPI_SENDRECV
-            | MPI_SENDRECV_C
-            | MPI_SENDRECV_REPLACE
-            | MPI_SENDRECV_REPLACE_C
-            | MPI_ISENDRECV
-            | MPI_ISENDRECV_C
-            | MPI_ISENDRECV_REPLACE
-            | MPI_ISENDRECV_REPLACE_C => {
+            function if sends_and_receives(function) => {
                 self.send(rank, event, peer, tag);
                 let (source, tag) = event.second.unwrap_or((MPI_ANY_SOURCE, MPI_ANY_TAG));
                 self.receive(rank, event, source, tag);

@@ -139,9 +139,9 @@ fn needs(view: &HangView, rank: u32, call: &Call) -> Vec<Need> {
         "MPI_Wait" => awaited(call).into_iter().collect(),
         "MPI_Waitall" => {
             let (first, open) = (awaited(call), pending(view, rank));
-            // What was recorded when the wait began may be complete by now.
             match first {
-                Some(Need::Message { .. }) if !open.is_empty() && !first.iter().all(|need| open.contains(need)) => open,
+                // What was recorded when the wait began is complete by now.
+                Some(need @ Need::Message { .. }) if !open.is_empty() && !open.contains(&need) => open,
                 _ => first.into_iter().collect(),
             }
         }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use mpi_pmpi::interceptor::{Call, Host, Interceptor, Value};
-use mpi_pmpi::records::{Event, PART_BYTES, ROW_WORDS, TIMELINE_FD, TIMELINE_START, head};
+use mpi_pmpi::records::{Event, PART_BYTES, ROW_WORDS, TIMELINE_FD, TIMELINE_START, head, sends_and_receives};
 
 use super::shared::{Inherited, Parts, Recording};
 use super::{now_ns, thread};
@@ -96,19 +96,7 @@ fn event_of(call: &Call<'_>) -> Event {
 
 /// Source and tag of the receive, of a call that also sends.
 fn second_of(call: &Call<'_>) -> Option<(i32, i32)> {
-    use mpi_core::functions::*;
-    let number = call.function().number() as u16;
-    let is_both = matches!(
-        number,
-        MPI_SENDRECV
-            | MPI_SENDRECV_C
-            | MPI_SENDRECV_REPLACE
-            | MPI_SENDRECV_REPLACE_C
-            | MPI_ISENDRECV
-            | MPI_ISENDRECV_C
-            | MPI_ISENDRECV_REPLACE
-            | MPI_ISENDRECV_REPLACE_C
-    );
+    let is_both = sends_and_receives(call.function().number() as u16);
     if is_both { call.int("source").zip(call.int("recvtag")) } else { None }
 }
 

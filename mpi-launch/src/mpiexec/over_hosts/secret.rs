@@ -6,9 +6,8 @@
 //! Invariant: the secret is in environments only, which other users cannot read; never on a command line.
 //! Not here: secrecy of what is sent afterwards; a network of a cluster is as private as for the launchers themselves.
 
-use std::fs::File;
 use std::hash::Hasher;
-use std::io::{self, Read};
+use std::io;
 
 use siphasher::sip::SipHasher24;
 
@@ -25,9 +24,7 @@ pub(super) enum Side {
 
 /// Random numbers.
 pub(super) fn random() -> io::Result<[u64; 2]> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    let both = u128::from_le_bytes(bytes);
+    let both = mpi_wireup::random_bits()?;
     Ok([both as u64, (both >> 64) as u64])
 }
 

@@ -10,6 +10,8 @@ use super::{Lab, cases};
 use crate::peers::Library;
 use crate::{Result, paths};
 
+const NO_LIBFABRIC: &str = "libfabric.so.1 is not found (Debian: libfabric1)";
+
 /// Programs of this library on several hosts (`tests/hosts/messages.c`): by our `mpiexec`, and by other launchers alone.
 const MESSAGES: &[(&str, &str, &[&str])] = &[
     (
@@ -116,7 +118,7 @@ const SLURM_MESSAGES: &[(&str, &str, &[&str])] = &[
 /// All cases, and the conformance programs.
 pub fn run(lab: &Lab, dist: &Path, work: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
     if !network::has_libfabric() {
-        report.skip("messages", "libfabric.so.1 is not found (Debian: libfabric1)");
+        report.skip("messages", NO_LIBFABRIC);
         return Ok(());
     }
     Library::ferrum(dist).compile(&paths::root().join("tests/hosts/messages.c"), &work.join("messages"), &[])?;
@@ -126,7 +128,11 @@ pub fn run(lab: &Lab, dist: &Path, work: &Path, mpich: &Library, report: &mut Re
 
 /// The cases under Slurm.
 pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    if network::has_libfabric() { cases(lab, dist, work, SLURM_MESSAGES, report) } else { Ok(()) }
+    if !network::has_libfabric() {
+        report.skip("messages under Slurm", NO_LIBFABRIC);
+        return Ok(());
+    }
+    cases(lab, dist, work, SLURM_MESSAGES, report)
 }
 
 /// The conformance programs for four ranks, two on each of two hosts.
