@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use super::names::{self, Meaning};
 use super::rank_list::rank_list;
-use super::{ArgsError, Command, ErrorFormat, Group, HostFile, Options, Run, Soft, foreign, hosts, soft, value, words};
+use super::{
+    ArgsError, Command, ErrorFormat, Group, HostFile, Options, Run, Soft, foreign, hosts, manager, soft, value, words,
+};
 
 /// The time without progress after which a report is written, if the option has no value.
 const HANG_AFTER: Duration = Duration::from_secs(60);
@@ -355,7 +357,7 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::Timeout => words.once(&mut options.timeout, false, "a time in seconds", value::limit)?,
         Meaning::PerNode => words.once(&mut options.map_by, false, "a number of ranks a host", hosts::per_node)?,
         Meaning::MapBy => words.once(&mut options.map_by, false, "node, slot or ppr:N:node", hosts::map_by)?,
-        Meaning::Manager => words.once(&mut options.manager, false, "a launcher", value::manager)?,
+        Meaning::Manager => words.once(&mut options.manager, false, "a launcher", manager::manager)?,
         Meaning::Oversubscribe => options.oversubscribe = words.flag()?,
         Meaning::HangReport => {
             options.hang_report = Some(words.optional("a time in seconds", value::seconds)?.unwrap_or(HANG_AFTER))

@@ -8,35 +8,10 @@ use mpi_fabric::layout::MAX_RANKS;
 use mpi_t::name_in_environment;
 
 use super::hosts::digits;
-use super::{Bind, ErrorFormat, Input, Manager, ManagerKind};
+use super::{Bind, ErrorFormat, Input};
 
 /// Environment variable with a job's time limit in seconds, as other launchers have it.
 pub const TIME_LIMIT: &str = "MPIEXEC_TIMEOUT";
-
-/// Environment variable with the launcher that reaches other hosts.
-pub const MANAGER: &str = mpi_wireup::MANAGER;
-
-/// The launcher that reaches other hosts: a name, or the path of a program whose name ends in one of them.
-pub(super) fn manager(value: &OsStr) -> Result<Manager, String> {
-    let rule = || "srun, prterun or hydra, or the path of one (/opt/mpich/bin/mpiexec.hydra)".to_owned();
-    let name = std::path::Path::new(value).file_name().and_then(OsStr::to_str).ok_or_else(rule)?;
-    let kind = match name {
-        "srun" | "slurm" => ManagerKind::Srun,
-        "prterun" | "prrte" => ManagerKind::Prterun,
-        "hydra" | "mpiexec.hydra" | "mpirun.hydra" => ManagerKind::Hydra,
-        _ => return Err(rule()),
-    };
-    let program = value.as_bytes().contains(&b'/').then(|| value.into());
-    Ok(Manager { kind, program })
-}
-
-/// The launcher that reaches other hosts, from the environment; an empty value selects none.
-/// # Errors
-/// A sentence with the value.
-pub fn manager_of(value: Option<OsString>) -> Result<Option<Manager>, String> {
-    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
-    manager(&value).map(Some).map_err(|rule| format!("{MANAGER} is {value:?}, but has to be {rule}"))
-}
 
 /// A number of processes.
 pub(super) fn processes(value: &OsStr) -> Result<u32, String> {
