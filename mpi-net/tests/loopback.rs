@@ -213,7 +213,12 @@ fn a_sleeping_process_wakes_for_a_record() {
         for word in 0..20 {
             std::thread::sleep(Duration::from_millis(5));
             let bytes = if word % 2 == 0 { 1 } else { 60_000 };
-            sender.push(1, &head(word), &vec![1; bytes]).unwrap();
+            let full = Instant::now() + Duration::from_secs(30);
+            // The connection may not be made yet, or the receiver may be late.
+            while sender.push(1, &head(word), &vec![1; bytes]).is_err() {
+                assert!(Instant::now() < full, "the receiver takes nothing");
+                sender.poll(&mut Inbox::default()).unwrap();
+            }
             sender.poll(&mut Inbox::default()).unwrap();
         }
         let end = Instant::now() + Duration::from_secs(30);
