@@ -11,8 +11,12 @@ use crate::coll_op::CollOp;
 use crate::memory::{Buffers, Memory};
 use crate::plan::Plan;
 use crate::run::Run;
+use crate::shared::Heading;
 use crate::steps::{Span, Steps, Team};
 use crate::terms::Terms;
+
+/// What processes in `MPI_Barrier` state, and the tag of its messages.
+const BARRIER: (Heading, i32) = (Heading::new(CollOp::Barrier, 0), CollOp::Barrier.tag());
 
 impl Collectives {
     /// Returns once every process of the communicator has called it.
@@ -27,24 +31,33 @@ impl Collectives {
         let guard = self.meet(comm, guard, CollOp::Barrier)?;
         let (calling, guard) = self.begin_with(guard, comm, (CollOp::Barrier, 0), |it| it.barrier_calls.incr());
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Barrier, 0))?;
-        self.wait_for_all(comm, guard, calling.plan)
+        self.wait_for_all(comm, guard, calling.plan, BARRIER)
     }
 
     /// A barrier of the library itself, which no instrument counts.
     pub fn synchronize(&self, comm: &Comm) -> Result<()> {
-        self.wait_for_all(comm, self.engine.lock(), self.plan(comm, CollOp::Barrier))
+        self.wait_for_all(comm, self.engine.lock(), self.plan(comm, CollOp::Barrier), BARRIER)
+    }
+
+    /// The synchronisation in `MPI_Finalize`. No other call matches it: through shared memory a process that is in another
+    /// one is an error in both.
+    pub fn synchronize_to_end(&self, comm: &Comm) -> Result<()> {
+        let end = (Heading::FINALIZE, CollOp::FINALIZE_TAG);
+        self.wait_for_all(comm, self.engine.lock(), self.plan(comm, CollOp::Barrier), end)
     }
 
     #[inline]
-    fn wait_for_all(&self, comm: &Comm, guard: Guard<'_>, plan: Plan) -> Result<()> {
+    fn wait_for_all(&self, comm: &Comm, guard: Guard<'_>, plan: Plan, (heading, tag): (Heading, i32)) -> Result<()> {
         if plan.shared() {
             drop(guard);
-            return match self.shared_barrier(comm) {
+            return match self.shared_barrier(comm, heading) {
                 Some(result) => result,
-                None => self.block_alone(comm, CollCall::new(CollOp::Barrier, Buffers::Absent, Buffers::Absent)),
+                None => {
+                    self.block_headed(comm, CollCall::new(CollOp::Barrier, Buffers::Absent, Buffers::Absent), heading)
+                }
             };
         }
-        let link = self.link(comm, CollOp::Barrier.tag());
+        let link = self.link(comm, tag);
         match link.size {
             1 => Ok(()),
             2 => {

@@ -154,6 +154,13 @@ impl Collectives {
         self.carry_out(comm, &shape, memory, reduction)
     }
 
+    /// As [`Collectives::block_alone`], with another heading.
+    pub(crate) fn block_headed(&self, comm: &Comm, call: CollCall<'_, '_>, heading: Heading) -> Result<()> {
+        let Prepared { mut shape, memory, reduction, .. } = self.prepare(comm, call)?;
+        shape.matching = heading.matching();
+        self.carry_out(comm, &shape, memory, reduction)
+    }
+
     /// Carries out the steps of a call that has begun.
     pub(crate) fn carry_out(
         &self,

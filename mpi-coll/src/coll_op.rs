@@ -127,6 +127,9 @@ impl CollOp {
     pub(crate) const fn tag(self) -> i32 {
         self as i32 + FIRST_TAG
     }
+
+    /// The tag of the messages of the synchronisation in `MPI_Finalize`.
+    pub(crate) const FINALIZE_TAG: i32 = FIRST_TAG + CollOp::ALL.len() as i32;
 }
 
 /// The tag of the operation with number 0.

@@ -70,5 +70,5 @@ fn connect(address: &std::os::unix::net::SocketAddr) -> io::Result<UnixStream> {
 
 #[cold]
 fn no_port(name: &str, why: &str) -> Error {
-    Error::new(MPI_ERR_PORT, format!("no connection to this port: {why}")).arg("port_name", &name)
+    Error::new(MPI_ERR_PORT, format!("no connection to this port: {why}")).arg("port_name", &format_args!("{name:?}"))
 }

@@ -77,7 +77,9 @@ impl Port {
         let mut wait = SocketWait::new(engine, deadline);
         loop {
             if self.closed.load(Ordering::Relaxed) {
-                return Err(Error::new(MPI_ERR_PORT, "the port was closed").arg("port_name", &self.name));
+                return Err(
+                    Error::new(MPI_ERR_PORT, "the port was closed").arg("port_name", &format_args!("{:?}", self.name))
+                );
             }
             match self.listener.accept() {
                 Ok((stream, _)) => {
@@ -127,7 +129,7 @@ pub(crate) fn digits_of(name: &str) -> Result<&str> {
         digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
     });
     let rule = || format!("a port's name is {PREFIX} and {DIGITS} hexadecimal digits");
-    digits.ok_or_else(|| Error::new(MPI_ERR_PORT, rule()).arg("port_name", &name))
+    digits.ok_or_else(|| Error::new(MPI_ERR_PORT, rule()).arg("port_name", &format_args!("{name:?}")))
 }
 
 /// The address of the port with these digits.

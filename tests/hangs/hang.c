@@ -81,6 +81,9 @@ int main(int argc, char **argv) {
         if (rank == 2)
             _exit(0);
         MPI_Barrier(MPI_COMM_WORLD);
+    } else if (is("extra")) {
+        if (rank != 0)
+            MPI_Barrier(MPI_COMM_WORLD);
     } else if (is("finalize")) {
         if (rank == 0)
             MPI_Recv(&other, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -9,10 +9,13 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use super::moving::is_mutual_barrier;
-use super::turns::{Heading, Turns, put_into};
+use super::turns::{Heading, Turns, outside, put_into};
 use crate::Collectives;
 use crate::coll_op::CollOp;
 use crate::op::Reducer;
+
+/// Bytes of a cache line.
+const LINE: u64 = 64;
 
 impl Collectives {
     /// The turns of a blocking operation that begins, as for [`Turns::new`]; `None` if the communicator has no channels.
@@ -23,11 +26,11 @@ impl Collectives {
 
     /// A barrier whose plan is to go through the channel; `None` if it must go by its steps.
     #[inline(always)]
-    pub(crate) fn shared_barrier(&self, comm: &Comm) -> Option<Result<()>> {
+    pub(crate) fn shared_barrier(&self, comm: &Comm, heading: Heading) -> Option<Result<()>> {
         if !is_mutual_barrier(comm.size()) {
             return None;
         }
-        let mut turns = self.turns(comm, Heading::new(CollOp::Barrier, 0), false)?;
+        let mut turns = self.turns(comm, heading, false)?;
         let result = meet_all(&mut turns, comm.rank, comm.size());
         turns.end(result.is_ok());
         Some(result)
@@ -104,7 +107,13 @@ fn combine_at_root(
 ) -> Result<()> {
     let Some(value) = recv.native_mut() else { return Err(with_gaps()) };
     for source in (0..size).rev().filter(|source| *source != root) {
-        reducer.apply(turns.bytes(source, 0, bytes)?, value, count);
+        let published = turns.read(source)?;
+        if bytes > LINE {
+            // A combining loop reads lines one after the other; together they take the time of a few.
+            published.request(0, bytes as usize);
+        }
+        let data = published.bytes(0, bytes as usize).ok_or_else(|| outside(source))?;
+        reducer.apply(data, value, count);
     }
     Ok(())
 }

@@ -23,6 +23,9 @@ const BYTES: u64 = (1 << 56) - 1;
 pub(crate) struct Heading(u64);
 
 impl Heading {
+    /// Of the synchronisation in `MPI_Finalize`: a barrier that matches none of the program's.
+    pub const FINALIZE: Heading = Heading::new(CollOp::Barrier, 1);
+
     /// Of an operation in which processes have so many bytes in common.
     #[inline(always)]
     pub const fn new(which: CollOp, bytes: u64) -> Heading {
@@ -34,6 +37,11 @@ impl Heading {
         self.0
     }
 
+    /// The bytes in common.
+    pub const fn matching(self) -> u64 {
+        self.0 & BYTES
+    }
+
     /// Compares it with what another process has published.
     #[inline(always)]
     pub fn check(self, source: u32, theirs: &Published<'_>) -> Result<()> {
@@ -43,11 +51,15 @@ impl Heading {
     #[cold]
     #[inline(never)]
     fn mismatch(self, source: u32, theirs: u64) -> Error {
+        let is_finalize = |heading: u64| heading == Heading::FINALIZE.0;
         let name = |heading: u64| {
+            if is_finalize(heading) {
+                return "MPI_Finalize";
+            }
             let which = CollOp::ALL.into_iter().find(|which| *which as u64 == heading >> 56);
             which.map_or("no operation", CollOp::function)
         };
-        if theirs >> 56 != self.0 >> 56 {
+        if theirs >> 56 != self.0 >> 56 || is_finalize(theirs) != is_finalize(self.0) {
             return Error::new(
                 MPI_ERR_OTHER,
                 format!("rank {source} of the communicator calls {}, this process {}", name(theirs), name(self.0)),

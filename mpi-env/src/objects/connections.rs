@@ -130,5 +130,5 @@ impl Process {
 
 #[cold]
 fn not_open(name: &str) -> Error {
-    Error::new(MPI_ERR_PORT, "this process has no open port with that name").arg("port_name", &name)
+    Error::new(MPI_ERR_PORT, "this process has no open port with that name").arg("port_name", &format_args!("{name:?}"))
 }

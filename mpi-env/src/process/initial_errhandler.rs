@@ -6,7 +6,8 @@
 use std::sync::OnceLock;
 
 use mpi_core::Handle;
-use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use mpi_core::abi::{MPI_ERR_INFO_VALUE, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use mpi_errors::Error;
 use mpi_wireup::INITIAL_ERRHANDLER as INITIAL;
 
 use crate::process::running::parents_errhandler;
@@ -51,11 +52,24 @@ fn initial() -> &'static Result<(&'static str, usize), String> {
 }
 
 fn named(value: &str) -> Result<(&'static str, usize), String> {
-    let name = value.trim();
-    let found = HANDLERS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-    found.copied().ok_or_else(|| {
-        format!("{INITIAL} is {value:?}, but it takes one of {}, {}, {}", HANDLERS[0].0, HANDLERS[1].0, HANDLERS[2].0)
-    })
+    known(value).ok_or_else(|| format!("{INITIAL} is {value:?}, but it takes one of {}", all_names()))
+}
+
+fn known(value: &str) -> Option<(&'static str, usize)> {
+    HANDLERS.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(value.trim()))
+}
+
+fn all_names() -> String {
+    HANDLERS.map(|(name, _)| name).join(", ")
+}
+
+/// Checks the value of the info key `mpi_initial_errhandler` of a program to be started. Errors: `MPI_ERR_INFO_VALUE`.
+pub(crate) fn check_requested(value: &str) -> Result<(), Error> {
+    if known(value).is_some() {
+        return Ok(());
+    }
+    let rule = format!("the info key mpi_initial_errhandler is {value:?}, but it takes one of {}", all_names());
+    Err(Error::new(MPI_ERR_INFO_VALUE, rule))
 }
 
 #[cfg(test)]

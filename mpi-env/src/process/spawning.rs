@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 
 use mpi_comm::Exchange;
 use mpi_core::Handle;
-use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_WORLD, MPI_ERR_SPAWN};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_WORLD, MPI_ERR_ARG, MPI_ERR_SPAWN};
 use mpi_dynamic::Port;
 use mpi_errors::{Error, Result};
 use mpi_wireup::SpawnedJob;
 use mpi_wireup::spawn_request::{MOST_PROCESSES, PARENT_PORT, SpawnProgram, SpawnRequest};
 
+use crate::process::initial_errhandler::check_requested;
 use crate::record::process::Process;
 
 const TAG: i32 = 0x7030;
@@ -94,6 +95,7 @@ impl Process {
         if number > MOST_PROCESSES {
             return Err(failed(format!("{number} processes are requested; {MOST_PROCESSES} are the most")));
         }
+        programs.iter().try_for_each(check)?;
         let port = Port::open()?;
         let values = vec![(PARENT_PORT.to_owned(), port.name().to_owned())];
         let request = SpawnRequest { programs, values };
@@ -128,4 +130,13 @@ impl Process {
         let lives = self.comm(&self.engine.lock(), parent).is_some();
         if lives { parent } else { Handle(MPI_COMM_NULL) }
     }
+}
+
+/// Checks what the launcher of a program could not tell the caller.
+fn check(program: &SpawnProgram) -> Result<()> {
+    if program.program.is_empty() {
+        return Err(Error::new(MPI_ERR_ARG, "it has to name a program").arg("command", &"empty"));
+    }
+    let handler = program.info.iter().find(|(key, _)| key == "mpi_initial_errhandler");
+    handler.map_or(Ok(()), |(_, value)| check_requested(&value.to_string_lossy()))
 }

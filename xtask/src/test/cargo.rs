@@ -55,12 +55,13 @@ pub fn doc(_: &Context, report: &mut Report) -> Result<()> {
     report.step("no warnings", || process::must(&mut command, MINUTES_20))
 }
 
-/// The examples: the Rust ones with the launcher, the C ones are part of `tools` and `demo`.
+/// The examples: the Rust ones with the launcher, the C ones are part of `tools` and `demo`. In the profile of `unit`, which has
+/// built them.
 pub fn examples(context: &Context, report: &mut Report) -> Result<()> {
     let mpiexec = context.dist()?.join("bin/mpiexec");
-    let build = process::run(&mut cargo(&["build", "--workspace", "--examples", "--release"]), MINUTES_20)?;
+    let build = process::run(&mut cargo(&["build", "--workspace", "--examples"]), MINUTES_20)?;
     report.check("build", build.success(), || build.report());
-    let folder = paths::target().join("release/examples");
+    let folder = paths::target().join("debug/examples");
     for (name, ranks, text) in [
         ("ring", 4, ""),
         ("file", 3, "[0, 1, 4]"),

@@ -96,9 +96,11 @@ const HANGS: [(&str, &str); 25] = [
     ("early", "rank 1 has not called MPI_Init"),
 ];
 
-/// The mistake, and lines of the report of `mpiexec` on a rank that ended.
-const ENDINGS: [(&str, &[&str]); 2] = [
+/// The mistake, and texts of the report on a rank that ended, or on a call that does not match.
+const ENDINGS: [(&str, &[&str]); 3] = [
     ("dies", &["rank 0 waited for rank 1 in MPI_Recv from rank 1 with tag 12", "waited for rank 1 in MPI_Barrier"]),
+    // Whichever of the processes finds it first.
+    ("extra", &["of the communicator calls MPI_", "this process MPI_", "MPI_Finalize", "MPI_Barrier"]),
     ("lost", &["ranks 0-1, 3 waited for rank 2 in MPI_Barrier #2 on MPI_COMM_WORLD"]),
 ];
 

@@ -39,6 +39,10 @@ int main(int argc, char **argv)
     ok(MPI_Info_set(info, "host", "localhost"));
     ok(MPI_Info_set(info, "wdir", "/nonexistent"));
     refused(MPI_ERR_SPAWN, argv[0], 2, info, 2);
+    refused(MPI_ERR_ARG, rank == 0 ? "" : argv[0], 2, MPI_INFO_NULL, 0);
+    ok(MPI_Info_set(info, "wdir", "."));
+    ok(MPI_Info_set(info, "mpi_initial_errhandler", "mpi_errors_ignored"));
+    refused(MPI_ERR_INFO_VALUE, argv[0], 2, info, 0);
     MPI_Info freed = info;
     ok(MPI_Info_free(&info));
     refused(MPI_ERR_INFO, argv[0], 2, rank == 0 ? freed : MPI_INFO_NULL, 0);
