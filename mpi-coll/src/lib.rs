@@ -112,6 +112,8 @@ pub struct Collectives {
     schedules: Arc<Schedules>,
     /// More processes than cores: a message costs a context switch.
     crowded: bool,
+    /// Whether a network is between processes of the job, whose hosts may differ in `crowded`.
+    by_network: bool,
 }
 
 /// The arguments of a reduction.
@@ -136,8 +138,8 @@ impl Reduction<'_> {
 }
 
 impl Collectives {
-    /// The collectives over an engine; `crowded`: the job has more processes than cores; must be the same in all its
-    /// processes.
+    /// The collectives over an engine; `crowded`: more processes of the job than cores are on this host; the same in all of
+    /// them.
     pub fn new(engine: Arc<Engine>, crowded: bool, memory: &dyn InstrumentMemory) -> Collectives {
         let (instruments, settings) = (CollInstruments::place(memory), CollSettings::new());
         let (chosen, events) = (Chosen::new(), CollEvents::new());
@@ -145,7 +147,19 @@ impl Collectives {
         engine.serve_collectives(schedules.clone());
         let under_way = Arc::default();
         let between_jobs = CollSettings::new();
-        Collectives { engine, instruments, chosen, settings, between_jobs, events, under_way, schedules, crowded }
+        let by_network = engine.has_network(&engine.lock());
+        Collectives {
+            engine,
+            instruments,
+            chosen,
+            settings,
+            between_jobs,
+            events,
+            under_way,
+            schedules,
+            crowded,
+            by_network,
+        }
     }
 
     /// Performance variables of the collectives.
@@ -207,8 +221,9 @@ impl Collectives {
                 Plan::new(which, comm.size(), self.crowded, self.settings, longest)
             }
             None => {
-                // Jobs may also differ in whether they have more processes than cores.
-                let crowded = self.crowded || is_between_jobs(comm);
+                // Jobs, and the hosts of one, may also differ in whether they have more processes than cores. Over a network
+                // a step costs more than a context switch, so the algorithms are those with the fewest.
+                let crowded = (self.crowded && !self.by_network) || is_between_jobs(comm);
                 Plan::new(which, comm.size(), crowded, self.settings_of(comm), 0)
             }
         }

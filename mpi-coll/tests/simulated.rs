@@ -34,6 +34,29 @@ fn simulate<T: Send>(topology: &Topology, body: impl Fn(&Rank) -> T + Sync) -> O
     outcome.expect("memory and threads for the ranks")
 }
 
+/// Each host of a job may have its own number of ranks and cores.
+#[test]
+fn hosts_of_which_some_are_crowded_choose_the_same_algorithms() {
+    for ranks in [3, 5, 12] {
+        let outcome = run(&Topology::new(ranks), |rank| {
+            let engine = Arc::new(Engine::new(rank.endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory));
+            let crowded = engine.rank().is_multiple_of(2);
+            let coll = Collectives::new(engine.clone(), crowded, &HeapMemory);
+            let spec = CommSpec::world(engine.rank(), engine.size());
+            let world = register(&engine, &mut engine.lock(), spec, CommMeters::detached(ranks));
+            let (own, mut sum) = ([u64::from(engine.rank())], [0u64]);
+            let op = mpi_coll::Op::predefined(MPI_SUM).expect("a predefined operation");
+            let what = Reduction { op, datatype: u64::datatype(), handle: u64::HANDLE, count: 1 };
+            coll.barrier(&world)?;
+            coll.bcast(&world, RecvBuf::from_slice(&mut sum), 0)?;
+            coll.allreduce(&world, Some(SendBuf::from_slice(&own)), RecvBuf::from_slice(&mut sum), &what)?;
+            coll.barrier(&world).map(|()| sum[0])
+        });
+        let sums = outcome.expect("no deadlock").results.into_iter().collect::<Result<Vec<u64>>>().expect("no fault");
+        assert_eq!(sums, vec![u64::from(ranks * (ranks - 1) / 2); ranks as usize]);
+    }
+}
+
 fn log2_up(ranks: u64) -> u64 {
     u64::from(ranks.next_power_of_two().ilog2())
 }

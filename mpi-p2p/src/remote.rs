@@ -68,6 +68,11 @@ impl Engine {
         processes.iter().all(|process| endpoint.way(*process) != Way::Network)
     }
 
+    /// Whether a network is between this process and any other of the job.
+    pub fn has_network(&self, guard: &Guard<'_>) -> bool {
+        self.state.get(guard).endpoint.has_network()
+    }
+
     /// The lowest rank of the job that shares memory with this process.
     pub fn first_of_host(&self, guard: &Guard<'_>) -> u32 {
         self.state.get(guard).endpoint.first_of_host()

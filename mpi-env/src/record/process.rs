@@ -330,9 +330,11 @@ impl Process {
     }
 
     /// Number of processes that can run at a time, those of `MPI_COMM_WORLD` included (`MPI_UNIVERSE_SIZE`): as many as
-    /// there are cores, if that is more.
+    /// there are cores of the host, if that is more and the job has one host.
     pub fn universe_size(&self) -> u32 {
-        self.size().max(self.job.cores())
+        let several = self.engine.has_network(&self.engine.lock());
+        // The same in all processes, whose hosts may differ in their cores.
+        if several { self.size() } else { self.size().max(self.job.cores()) }
     }
 
     /// Number of processes in `MPI_COMM_WORLD`.

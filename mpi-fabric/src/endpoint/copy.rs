@@ -42,6 +42,11 @@ impl Endpoint {
         self.way(peer) == Way::SharedMemory
     }
 
+    /// Whether a transport connects this rank with others of its job.
+    pub fn has_network(&self) -> bool {
+        self.network.is_some()
+    }
+
     /// The lowest rank of the job that shares memory with this one: the same number in all processes of a host, and in no other.
     pub fn first_of_host(&self) -> u32 {
         (0..self.size).find(|rank| self.shares_memory(*rank)).unwrap_or(self.rank)
