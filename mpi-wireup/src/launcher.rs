@@ -30,6 +30,12 @@ pub trait KeyValueExchange {
     /// The launcher does not accept it.
     fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError>;
 
+    /// Whether a value is found only under the process that put it, and a `get` waits for one that was never put. Otherwise any
+    /// process finds it under any other, or at once that it is missing.
+    fn waits_for_values(&self) -> bool {
+        false
+    }
+
     /// The value that a process put before the last fence, if it put one.
     /// # Errors
     /// The launcher does not answer.

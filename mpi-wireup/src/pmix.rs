@@ -32,6 +32,8 @@ pub struct Client {
     library: Library,
     own: Process,
     size: u32,
+    /// How long a process waits for a value of another one.
+    limit: Duration,
 }
 
 impl Client {
@@ -67,7 +69,7 @@ impl Client {
                 own.rank
             )));
         }
-        Ok(Client { library, own, size })
+        Ok(Client { library, own, size, limit })
     }
 
     /// The library waits for the server in a thread of its own, so that the time limit holds.
@@ -112,9 +114,13 @@ impl KeyValueExchange for Client {
         self.library.put(key, value).map_err(|status| self.library.trouble("does not accept a value", status))
     }
 
+    fn waits_for_values(&self) -> bool {
+        true
+    }
+
     fn get(&mut self, from: u32, key: &str) -> Result<Option<String>, LauncherError> {
-        let value = self.library.get_text(&self.own.of_rank(from), key);
-        value.map_err(|status| self.library.trouble("returns no value", status))
+        let value = self.library.get_text(&self.own.of_rank(from), key, self.limit);
+        value.map_err(|status| self.library.trouble(&format!("returns no value {key} of rank {from}"), status))
     }
 
     fn fence(&mut self) -> Result<(), LauncherError> {

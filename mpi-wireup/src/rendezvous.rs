@@ -22,6 +22,8 @@ use crate::launcher::{KeyValueExchange, LauncherError};
 use crate::sentence::agree;
 
 const ADDRESS: &str = "ferrum-job";
+/// The address of a memory that could not be made.
+const NO_MEMORY: &str = "none";
 const FAILURE: &str = "ferrum-failure";
 /// The secret of a job on several hosts and the ranks of each, in parts.
 const HOSTS: &str = "ferrum-hosts";
@@ -44,6 +46,7 @@ pub fn share_memory(
     let appnum = link.program()?;
     put(link, &host_key(rank), own.to_value())?;
     let made = if rank == 0 { Some(make(link, ADDRESS, ring_bytes)) } else { None };
+    put_failure(link, ADDRESS, made.as_ref());
     link.fence()?;
     let ready = match &made {
         // Rank 0 keeps the memory open until all have opened it, also when its check fails.
@@ -71,6 +74,7 @@ pub fn share_memory(
             make(link, &address_key(rank), ring_bytes)
                 .and_then(|job| describe(link, own, &over.here, &job).map(|()| job)),
         );
+        put_failure(link, &address_key(rank), job.as_ref());
     }
     link.fence()?;
     let ready = match (opened, &job) {
@@ -119,10 +123,18 @@ fn get_long(link: &mut dyn KeyValueExchange, key: &str) -> Result<Option<String>
     }
     if i == parts && i > 0 {
         Ok(Some(text))
-    } else if i == 0 {
+    } else if i == 0 || parts == 0 {
         Ok(None)
     } else {
         Err(LauncherError(format!("the launcher has lost a part of the value {key}")))
+    }
+}
+
+/// Puts that there is no memory, for processes that would wait for its address.
+fn put_failure(link: &mut dyn KeyValueExchange, key: &str, made: Option<&Result<Job, LauncherError>>) {
+    if matches!(made, Some(Err(_))) {
+        // The sentence about the failure is what counts.
+        let _ = link.put(key, NO_MEMORY);
     }
 }
 
@@ -178,6 +190,8 @@ fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<
     if hosts.len() > 1 {
         let ranks: Vec<String> = hosts.iter().map(|(_, ranks)| ranks_to_text(ranks)).collect();
         put_long(link, HOSTS, &format!("{:032x};{}", random_secret()?, ranks.join(";")))?;
+    } else if link.waits_for_values() {
+        link.put(&format!("{HOSTS}-0"), "0:")?;
     }
     describe_by(own, &infos, job);
     Ok(())
@@ -223,7 +237,7 @@ fn all_cores(hosts: &[HostInfo]) -> u32 {
 
 /// The other ranks of a host: opens the memory that the first one made.
 fn find(link: &mut dyn KeyValueExchange, first: u32, key: &str) -> Result<(OwnedFd, u64), LauncherError> {
-    let Some(value) = link.get(first, key)? else {
+    let Some(value) = link.get(first, key)?.filter(|value| value != NO_MEMORY) else {
         return Err(LauncherError(format!("rank {first} could not make the job's memory")));
     };
     let address = JobAddress::parse(&value).ok_or_else(|| {

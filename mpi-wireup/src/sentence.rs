@@ -4,12 +4,19 @@
 
 use crate::launcher::{KeyValueExchange, LauncherError};
 
+/// The value of a process without trouble, and what the value of another one begins with.
+const WELL: &str = "+";
+const FAILED: &str = "-";
+
 /// Puts the trouble of this process, if it has any, and waits until all have come here; then all have the trouble of one.
 pub(crate) fn agree(
     link: &mut dyn KeyValueExchange,
     key: &str,
     trouble: Option<&LauncherError>,
 ) -> Result<(), LauncherError> {
+    if link.waits_for_values() {
+        return agree_by_first(link, key, trouble);
+    }
     if let Some(trouble) = trouble {
         // Another process may have put a sentence already; one is enough.
         let _ = link.put(key, &encoded(&trouble.0, link.longest_value()));
@@ -19,6 +26,42 @@ pub(crate) fn agree(
         (Some(trouble), _) => Err(trouble.clone()),
         (None, Some(text)) => Err(LauncherError(decoded(&text))),
         (None, None) => Ok(()),
+    }
+}
+
+/// The same where each process finds only values that were put, under the process that put them: rank 0 reads those of all.
+fn agree_by_first(
+    link: &mut dyn KeyValueExchange,
+    key: &str,
+    trouble: Option<&LauncherError>,
+) -> Result<(), LauncherError> {
+    let most = link.longest_value() - 1;
+    let value = |trouble: Option<&LauncherError>| match trouble {
+        Some(trouble) => format!("{FAILED}{}", encoded(&trouble.0, most)),
+        None => WELL.to_owned(),
+    };
+    link.put(key, &value(trouble))?;
+    link.fence()?;
+    let of_all = format!("{key}-all");
+    if link.rank() == 0 {
+        let mut first = trouble.cloned();
+        for rank in 1..link.size() {
+            first = first.or_else(|| verdict(link, rank, key).err());
+        }
+        link.put(&of_all, &value(first.as_ref()))?;
+    }
+    link.fence()?;
+    let found = verdict(link, 0, &of_all);
+    trouble.map_or(found, |trouble| Err(trouble.clone()))
+}
+
+/// What a process has put: that all is well, or a sentence.
+fn verdict(link: &mut dyn KeyValueExchange, rank: u32, key: &str) -> Result<(), LauncherError> {
+    let value = link.get(rank, key)?;
+    match value.as_deref() {
+        Some(WELL) => Ok(()),
+        Some(value) => Err(LauncherError(decoded(value.strip_prefix(FAILED).unwrap_or(value)))),
+        None => Err(LauncherError(format!("rank {rank} has not reported whether it is ready"))),
     }
 }
 

@@ -8,6 +8,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::time::Duration;
 
 use crate::launcher::LauncherError;
 
@@ -20,6 +21,7 @@ const GLOBAL: u8 = 3;
 /// Types of values.
 const BOOL: u16 = 1;
 const STRING: u16 = 3;
+const INT: u16 = 6;
 const UINT32: u16 = 14;
 
 /// A process's name in the library: `pmix_proc_t`.
@@ -42,6 +44,7 @@ struct Value {
 union Data {
     string: *const c_char,
     uint32: u32,
+    int: c_int,
     space: [u64; 8],
 }
 
@@ -165,9 +168,14 @@ impl Library {
         checked(unsafe { (self.commit)() })
     }
 
-    /// `PMIx_Get` of a text; `None` if it was not put.
-    pub(super) fn get_text(&self, from: &Process, key: &str) -> Result<Option<String>, c_int> {
-        match self.get(from, &c_string(key)) {
+    /// `PMIx_Get` of a text; `None` if it was not put. The library gets a value of another host when it is requested for the
+    /// first time, also after a fence that collects values, so it may have to wait, for as long as the limit.
+    pub(super) fn get_text(&self, from: &Process, key: &str, limit: Duration) -> Result<Option<String>, c_int> {
+        let key = c_string(key);
+        let known = self.get(from, &key, &Info::flag(b"pmix.immediate"));
+        let seconds = c_int::try_from(limit.as_secs().max(1)).unwrap_or(c_int::MAX);
+        let value = known.or_else(|_| self.get(from, &key, &Info::number(b"pmix.timeout", seconds)));
+        match value {
             Ok(value) if value.kind == STRING => {
                 // SAFETY: a value of this type has a C string, or NULL.
                 let text = unsafe { (!value.data.string.is_null()).then(|| CStr::from_ptr(value.data.string)) };
@@ -180,19 +188,18 @@ impl Library {
 
     /// `PMIx_Get` of a number.
     pub(super) fn get_number(&self, from: &Process, key: &CStr) -> Result<u32, c_int> {
-        match self.get(from, key)? {
+        // A value that the launcher has not set will not come: without this the library would wait for it.
+        match self.get(from, key, &Info::flag(b"pmix.immediate"))? {
             // SAFETY: a value of this type has this number.
             value if value.kind == UINT32 => Ok(unsafe { value.data.uint32 }),
             _ => Err(NOT_FOUND),
         }
     }
 
-    fn get(&self, from: &Process, key: &CStr) -> Result<Value, c_int> {
+    fn get(&self, from: &Process, key: &CStr, how: &Info) -> Result<Value, c_int> {
         let mut value = ptr::null();
-        // A value that is missing after a fence will not come: without this the library would wait for it.
-        let now = Info::flag(b"pmix.immediate");
         // SAFETY: a name, a key and one piece of information that are valid during the call; one address is written.
-        checked(unsafe { (self.get)(from, key.as_ptr(), &now, 1, &mut value) })?;
+        checked(unsafe { (self.get)(from, key.as_ptr(), how, 1, &mut value) })?;
         if value.is_null() {
             return Err(NOT_FOUND);
         }
@@ -215,7 +222,7 @@ impl Library {
 
     /// Whether a process of another job started this one.
     pub(super) fn is_spawned(&self, own: &Process) -> bool {
-        self.get(own, c"pmix.parent").is_ok()
+        self.get(own, c"pmix.parent", &Info::flag(b"pmix.immediate")).is_ok()
     }
 
     /// `PMIx_Spawn`: starts programs, with these variables beside those of the launcher. `None`: the library has no
@@ -274,6 +281,13 @@ impl Info {
         let mut data = Data { space: [0; 8] };
         data.string = copied(text);
         Info { key: Info::key(name.as_bytes()), flags: 0, value: Value { kind: STRING, data } }
+    }
+
+    /// A signed number.
+    fn number(name: &[u8], number: c_int) -> Info {
+        let mut data = Data { space: [0; 8] };
+        data.int = number;
+        Info { key: Info::key(name), flags: 0, value: Value { kind: INT, data } }
     }
 
     fn key(name: &[u8]) -> [c_char; 512] {

@@ -12,6 +12,14 @@ use super::*;
 struct Table {
     values: Mutex<HashMap<String, String>>,
     barrier: Barrier,
+    /// Values are found only under the process that put them, and a missing one is waited for, as by PMIx.
+    waits: bool,
+}
+
+impl Table {
+    fn new(size: u32, waits: bool) -> Arc<Table> {
+        Arc::new(Table { values: Mutex::default(), barrier: Barrier::new(size as usize), waits })
+    }
 }
 
 /// One process's view of it. `changed` alters the values that it puts.
@@ -38,12 +46,22 @@ impl KeyValueExchange for Place {
     fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError> {
         assert!(value.len() <= 1024 && !value.contains(' '), "{value}");
         if let Some(value) = (self.changed)(key, value) {
-            self.table.values.lock().unwrap().insert(key.into(), value);
+            let key = if self.table.waits { format!("{}/{key}", self.rank) } else { key.into() };
+            self.table.values.lock().unwrap().insert(key, value);
         }
         Ok(())
     }
-    fn get(&mut self, _: u32, key: &str) -> Result<Option<String>, LauncherError> {
-        Ok(self.table.values.lock().unwrap().get(key).cloned())
+    fn waits_for_values(&self) -> bool {
+        self.table.waits
+    }
+    fn get(&mut self, from: u32, key: &str) -> Result<Option<String>, LauncherError> {
+        let values = self.table.values.lock().unwrap();
+        match self.table.waits {
+            true => {
+                Ok(Some(values.get(&format!("{from}/{key}")).expect("nobody waits for what was never put").clone()))
+            }
+            false => Ok(values.get(key).cloned()),
+        }
     }
     fn fence(&mut self) -> Result<(), LauncherError> {
         self.table.barrier.wait();
@@ -57,7 +75,10 @@ type Change = fn(&str, &str) -> Option<String>;
 
 /// The rendezvous of all ranks; `host_of` makes the host info of each, `changed` alters the values.
 fn all(size: u32, host_of: fn(u32) -> HostInfo, changed: Change) -> Vec<Outcome> {
-    let table = Arc::new(Table { values: Mutex::default(), barrier: Barrier::new(size as usize) });
+    all_with(&Table::new(size, false), size, host_of, changed)
+}
+
+fn all_with(table: &Arc<Table>, size: u32, host_of: fn(u32) -> HostInfo, changed: Change) -> Vec<Outcome> {
     std::thread::scope(|scope| {
         let meeting = |rank| {
             let mut place = Place { table: table.clone(), rank, size, changed };
@@ -123,6 +144,28 @@ fn the_ranks_of_each_host_share_a_memory() {
         assert_eq!((memory, secret), (&found[rank % 2].0, &found[0].2));
     }
     assert!(found[0].0 != found[1].0 && found[0].2 != 0);
+}
+
+#[test]
+fn values_are_looked_up_under_the_process_that_put_them() {
+    let host = |rank| HostInfo { boot: format!("b{}", rank % 2), ..HostInfo::own() };
+    let found = memories(all_with(&Table::new(5, true), 5, host, as_is));
+    assert!((0..5).all(|rank: usize| found[rank].1 == if rank % 2 == 0 { vec![0, 2, 4] } else { vec![1, 3] }));
+    let places = all_with(&Table::new(3, true), 3, |_| HostInfo::own(), as_is);
+    assert!(places.iter().all(|place| place.as_ref().is_ok_and(|(_, over)| over.is_none())));
+}
+
+#[test]
+fn the_trouble_of_any_process_is_that_of_all_where_values_are_waited_for() {
+    let changes: [(Change, &str); 3] = [
+        (|key, value| Some(if key == "ferrum-host-3" { "f9;x".into() } else { value.into() }), "rank 3 put \"f9;x\""),
+        (|key, value| Some(if key == "ferrum-job-1" { "none".into() } else { value.into() }), "rank 1 could not make"),
+        (|key, value| Some(if key == "ferrum-job" { "nonsense".into() } else { value.into() }), "\"nonsense\""),
+    ];
+    let host = |rank| HostInfo { boot: format!("b{}", rank % 2), ..HostInfo::own() };
+    for (change, text) in changes {
+        assert_all_fail(&all_with(&Table::new(4, true), 4, host, change), &[text]);
+    }
 }
 
 #[test]
@@ -196,7 +239,7 @@ fn changed_field(value: &str, field: usize, to: &str) -> String {
 
 #[test]
 fn too_many_processes_are_refused_before_anything_is_put() {
-    let table = Arc::new(Table { values: Mutex::default(), barrier: Barrier::new(1) });
+    let table = Table::new(1, false);
     let mut place = Place { table: table.clone(), rank: 0, size: MAX_RANKS + 1, changed: as_is };
     assert!(share_memory(&mut place, &HostInfo::own(), None).unwrap_err().to_string().contains("1025 processes"));
     assert!(table.values.lock().unwrap().is_empty());

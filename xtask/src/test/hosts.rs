@@ -29,6 +29,11 @@ prrte() {
     OPAL_PREFIX=$OPENMPI PRTE_PREFIX=$OPENMPI PMIX_PREFIX=$OPENMPI LD_LIBRARY_PATH=$OPENMPI/lib PATH=$OPENMPI/bin:$PATH \
         lab run 1 "$B/mpiexec" "$@"
 }
+prterun_alone() {
+    OPAL_PREFIX=$OPENMPI PRTE_PREFIX=$OPENMPI PMIX_PREFIX=$OPENMPI LD_LIBRARY_PATH=$OPENMPI/lib PATH=$OPENMPI/bin:$PATH \
+        OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        lab run 1 prterun "$@"
+}
 slurm() { lab run 1 salloc -Q -N 2 -n 4 --overcommit "$B/mpiexec" "$@"; }
 # Kills the processes of a host whose command lines contain a text.
 end_on() { lab run "$1" ps -eo pid=,args= | grep -F -e "$2" | grep -vF grep | while read -r pid _; do lab run "$1" sh -c "kill -9 $pid" 2> /dev/null; done; }
