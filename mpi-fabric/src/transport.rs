@@ -80,6 +80,9 @@ pub trait Transport: Send {
     fn is_drained(&self) -> bool {
         true
     }
+
+    /// This process ends as it should: its end is no loss to the peers.
+    fn depart(&mut self) {}
 }
 
 /// How threads sleep that a network can wake.

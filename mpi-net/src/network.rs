@@ -11,6 +11,7 @@
 mod arrivals;
 mod buffers;
 mod copies;
+mod losses;
 mod sending;
 mod transport;
 
@@ -32,6 +33,7 @@ use copies::Held;
 
 use crate::ffi;
 use crate::library::Library;
+use crate::liveness::{self, Liveness, Orders, Place};
 use crate::packet::{self, HEADER, Header};
 use crate::provider::{ADDRESS, Completion, Kind, Operation, Provider, Registered};
 use crate::settings::NetSettings;
@@ -49,7 +51,7 @@ const BUFFER: usize = PAYLOAD + 4096;
 const RECEIVES: usize = 64;
 const SENDS: usize = 64;
 /// First field of an address in text; another one means another release of the library.
-const FORMAT: &str = "f1";
+const FORMAT: &str = "f2";
 /// The key number of memory that could not be registered.
 const NO_KEY: u64 = u64::MAX;
 /// Polls of a thread that waits for a copy before it sleeps.
@@ -78,6 +80,8 @@ pub struct Options {
 /// The network of one rank.
 pub struct Network {
     shared: Arc<Shared>,
+    /// `None` if silence is to last for ever, or the system lets nobody listen.
+    liveness: Option<Liveness>,
 }
 
 struct Shared {
@@ -100,7 +104,7 @@ struct Ended {
 
 #[derive(Default)]
 struct Bell {
-    ring: Option<Box<dyn Fn() + Send + Sync>>,
+    ring: Option<Arc<dyn Fn() + Send + Sync>>,
     watcher: Option<Watcher>,
 }
 
@@ -133,6 +137,8 @@ struct Inner {
     secret: Secret,
     own_address: Vec<u8>,
     addresses: Option<Arc<dyn Addresses>>,
+    /// To connect with peers whose ends are to be found.
+    liveness: Option<Arc<Orders>>,
     peers: Vec<Peer>,
     /// All buffers: first those of receives, then those of sends.
     buffers: Buffers,
@@ -204,6 +210,7 @@ impl Network {
             secret: Secret(options.secret),
             own_address,
             addresses: None,
+            liveness: None,
             peers: (0..options.size).map(peer).collect(),
             buffers,
             region,
@@ -220,8 +227,12 @@ impl Network {
             failure: None,
         };
         inner.post_receives();
+        let ip = liveness::ip_of(&inner.own_address);
         let (inner, ended, bell) = (Mutex::new(inner), Mutex::default(), Mutex::default());
-        Ok(Network { shared: Arc::new(Shared { settings, inner, ended, bell, remote_access }) })
+        let shared = Arc::new(Shared { settings, inner, ended, bell, remote_access });
+        let liveness = shared.watch_peers(options, ip);
+        shared.lock().liveness = liveness.as_ref().map(Liveness::orders);
+        Ok(Network { shared, liveness })
     }
 
     /// The address of this process for the others, as text without blanks.
@@ -230,7 +241,8 @@ impl Network {
         let plain = |letter: char| if letter.is_ascii_alphanumeric() || ".-_".contains(letter) { letter } else { '_' };
         let host: String = host::name().chars().take(64).map(plain).collect();
         let hex: String = inner.own_address.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{FORMAT};{};{host};{hex}", inner.provider.facts.provider.replace(';', "+"))
+        let port = self.liveness.as_ref().map_or(0, Liveness::port);
+        format!("{FORMAT};{};{host};{hex};{port}", inner.provider.facts.provider.replace(';', "+"))
     }
 
     /// Passes where the addresses of the others are found. Before the first message.
@@ -251,10 +263,21 @@ impl Network {
     }
 }
 
-/// The parts of an address in text: provider, host, address. `None` if no process of this release wrote it.
-fn parsed(text: &str) -> Option<(&str, &str, Vec<u8>)> {
+/// The parts of an address in text.
+#[derive(Debug, PartialEq, Eq)]
+struct Parsed<'a> {
+    provider: &'a str,
+    host: &'a str,
+    address: Vec<u8>,
+    /// Where the process listens for connections that show that it is there; 0: nowhere.
+    port: u16,
+}
+
+/// The parts of an address; `None` if no process of this release wrote it.
+fn parsed(text: &str) -> Option<Parsed<'_>> {
     let mut fields = text.split(';');
     let (format, provider, host, hex) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let port = fields.next().filter(|port| port.bytes().all(|digit| digit.is_ascii_digit()))?.parse().ok()?;
     if format != FORMAT
         || fields.next().is_some()
         || hex.len() % 2 != 0
@@ -266,7 +289,7 @@ fn parsed(text: &str) -> Option<(&str, &str, Vec<u8>)> {
     }
     let byte = |at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
     let address: Option<Vec<u8>> = (0..hex.len()).step_by(2).map(byte).collect();
-    Some((provider, host, address?))
+    Some(Parsed { provider, host, address: address?, port })
 }
 
 impl Shared {
@@ -280,6 +303,14 @@ impl Shared {
 
     fn bell(&self) -> MutexGuard<'_, Bell> {
         self.bell.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the threads that sleep on the doorbell: for a thread that has taken from the provider what they wait for.
+    fn ring(&self) {
+        let ring = self.bell().ring.clone();
+        if let Some(ring) = ring {
+            ring();
+        }
     }
 }
 
@@ -307,7 +338,7 @@ impl Inner {
             None => Err("its address is not known".to_owned()),
         };
         let entered = found.and_then(|text| {
-            let (provider, host, address) =
+            let Parsed { provider, host, address, port } =
                 parsed(&text).ok_or_else(|| format!("{text:?} is no address of this release of the library"))?;
             let own = self.provider.facts.provider.replace(';', "+");
             if provider != own {
@@ -317,7 +348,12 @@ impl Inner {
                     host::name()
                 ));
             }
-            self.provider.insert(&address).map_err(|error| error.to_string())
+            let number = self.provider.insert(&address).map_err(|error| error.to_string())?;
+            // A peer whose first message came before has connected itself.
+            if let Some(liveness) = self.liveness.as_ref().filter(|_| port != 0) {
+                liveness.dial(peer, host, liveness::ip_of(&address), port);
+            }
+            Ok(number)
         });
         match entered {
             Ok(address) => self.peers[peer as usize].address = Some(address),
@@ -339,10 +375,17 @@ impl Inner {
     }
 
     fn lose_connection(&mut self, peer: u32, error: i64) {
-        let host = self.addresses.as_ref().and_then(|addresses| addresses.address_of(peer).ok());
-        let host = host.as_deref().and_then(parsed).map_or("its host", |(_, host, _)| host);
-        let why = format!("the connection to rank {peer} on {host} is lost: {}", self.provider.text(error));
+        let why = self.provider.text(error);
+        let why = self.sentence(peer, &why);
         self.lose(peer, why);
+    }
+
+    /// The sentence about a lost peer.
+    #[cold]
+    fn sentence(&self, peer: u32, why: &str) -> String {
+        let text = self.addresses.as_ref().and_then(|addresses| addresses.address_of(peer).ok());
+        let host = text.as_deref().and_then(parsed).map_or("its host", |parsed| parsed.host);
+        format!("the connection to rank {peer} on {host} is lost: {why}")
     }
 
     fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
@@ -400,12 +443,24 @@ mod tests {
 
     #[test]
     fn addresses_of_other_releases_are_refused() {
-        assert_eq!(parsed("f1;tcp;h1;0aff"), Some(("tcp", "h1", vec![10, 255])));
-        for text in
-            ["", "f1", "f2;tcp;h1;0a", "f1;tcp;h1;0", "f1;tcp;h1;", "f1;tcp;h1;0g", "f1;tcp;h1;0a;", "f1;tcp;h1;+1"]
-        {
+        let whole = Parsed { provider: "tcp", host: "h1", address: vec![10, 255], port: 99 };
+        assert_eq!(parsed("f2;tcp;h1;0aff;99"), Some(whole));
+        for text in [
+            "",
+            "f2",
+            "f1;tcp;h1;0a;1",
+            "f2;tcp;h1;0a",
+            "f2;tcp;h1;0;1",
+            "f2;tcp;h1;;1",
+            "f2;tcp;h1;0g;1",
+            "f2;tcp;h1;0a;1;",
+            "f2;tcp;h1;+1;1",
+            "f2;tcp;h1;0a;+1",
+            "f2;tcp;h1;0a;65536",
+            "f2;tcp;h1;0a;",
+        ] {
             assert_eq!(parsed(text), None, "{text}");
         }
-        assert_eq!(parsed(&format!("f1;tcp;h1;{}", "00".repeat(ADDRESS + 1))), None);
+        assert_eq!(parsed(&format!("f2;tcp;h1;{};1", "00".repeat(ADDRESS + 1))), None);
     }
 }

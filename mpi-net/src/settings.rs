@@ -39,6 +39,10 @@ mpi_t::cvars! {
         /// needs a network.
         pub provider: Text = "" => {
             name: "net_provider", unit: "", category: "net", scope: Constant, verbosity: UserBasic },
+        /// How many seconds a host may answer nothing before its processes count as lost; then operations with them end with an
+        /// error. 0: for ever. Takes effect when the job starts, if it needs a network.
+        pub timeout: u32 = 30 => {
+            name: "net_timeout", unit: "seconds", category: "net", scope: Constant, verbosity: UserBasic },
         /// Whether this process lets the network copy long messages directly from and to the memory of other processes,
         /// where the provider can; otherwise they travel as fragments. Takes effect with the next message.
         pub remote_access: bool = true => {

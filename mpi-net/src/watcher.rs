@@ -36,7 +36,7 @@ pub(crate) struct Watcher {
 
 impl Watcher {
     /// Starts the thread. `descriptor` stays open as long as the value. `None` if the system has no thread or descriptor left.
-    pub(crate) fn start(descriptor: i32, ring: Box<dyn Fn() + Send + Sync>) -> Option<Watcher> {
+    pub(crate) fn start(descriptor: i32, ring: Arc<dyn Fn() + Send + Sync>) -> Option<Watcher> {
         // SAFETY: makes a descriptor.
         let stop = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
         if stop < 0 {

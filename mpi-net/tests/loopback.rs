@@ -4,10 +4,13 @@
 #![allow(unsafe_code)] // calls `register`
 #![allow(clippy::unwrap_used)] // a failed step panics
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use mpi_fabric::{Access, Endpoint, FabricSettings, Payload, RecordHead, Registration, Sink, WaitStep};
+use mpi_fabric::{
+    Access, Endpoint, FabricSettings, Payload, RecordHead, RegionKey, Registration, Sink, Transport, WaitStep, Waiting,
+};
 use mpi_net::{NetSettings, Network, Options};
 
 #[derive(Default)]
@@ -36,8 +39,8 @@ fn settings(provider: &str) -> &'static NetSettings {
     settings
 }
 
-/// One endpoint for each secret; `None` without the provider.
-fn endpoints(provider: &str, secrets: &[u128]) -> Option<Vec<Endpoint>> {
+/// One network for each secret; `None` without the provider.
+fn networks(provider: &str, secrets: &[u128]) -> Option<Vec<Network>> {
     let size = secrets.len() as u32;
     let open =
         |(rank, secret): (u32, &u128)| Network::open(settings(provider), &Options { rank, size, secret: *secret });
@@ -51,11 +54,17 @@ fn endpoints(provider: &str, secrets: &[u128]) -> Option<Vec<Endpoint>> {
     };
     let addresses: Arc<OnceLock<Vec<String>>> = Arc::default();
     addresses.set(networks.iter().map(Network::address).collect()).unwrap();
+    networks.iter().for_each(|network| network.set_addresses(addresses.clone()));
+    Some(networks)
+}
+
+/// One endpoint for each secret; `None` without the provider.
+fn endpoints(provider: &str, secrets: &[u128]) -> Option<Vec<Endpoint>> {
+    let size = secrets.len() as u32;
     let over = |(rank, network): (u32, Network)| {
-        network.set_addresses(addresses.clone());
         Endpoint::over(Box::new(network), rank, size, None, FabricSettings::new()).unwrap()
     };
-    Some((0..).zip(networks).map(over).collect())
+    Some((0..).zip(networks(provider, secrets)?).map(over).collect())
 }
 
 fn with_each(secrets: &[u128], body: impl Fn(Vec<Endpoint>)) {
@@ -228,6 +237,49 @@ fn a_sleeping_process_wakes_for_a_record() {
         }
         thread.join().unwrap();
     });
+}
+
+/// What a thread takes from the provider while it waits for a copy makes the descriptor readable no more.
+#[test]
+fn a_thread_that_copies_wakes_one_that_sleeps() {
+    for networks in PROVIDERS.iter().filter_map(|provider| networks(provider, &[7, 7])) {
+        let [mut own, mut peer]: [Network; 2] = networks.try_into().ok().unwrap();
+        if !own.can_copy(1) {
+            return eprintln!("skipped: no remote access");
+        }
+        let rung = Arc::new(AtomicUsize::new(0));
+        let Waiting::Bell(ringer) = own.waiting() else { panic!("threads sleep on the doorbell") };
+        let counter = rung.clone();
+        ringer.attach(Box::new(move || {
+            counter.fetch_add(1, Relaxed);
+        }));
+        let mut memory = vec![3u8; 4096];
+        // SAFETY: the memory outlives the registration and nobody writes it.
+        let (number, region) = unsafe { peer.register(memory.as_mut_ptr(), memory.len(), Access::Read) };
+        let key = RegionKey::from_words([memory.as_ptr() as u64, number]);
+        // The record is there before the answer to the read.
+        peer.push(0, &head(1), &[]).unwrap();
+        let done = AtomicBool::new(false);
+        let copies = own.copies();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut part = [0; 8];
+                copies.read(1, key, 0, &mut part).unwrap();
+                assert_eq!(part, [3; 8]);
+                done.store(true, Relaxed);
+            });
+            let end = Instant::now() + Duration::from_secs(30);
+            while !done.load(Relaxed) {
+                assert!(Instant::now() < end, "the copy does not end");
+                peer.poll(&mut Inbox::default()).unwrap();
+            }
+        });
+        assert!(rung.load(Relaxed) > 0, "a thread that sleeps would not find the record");
+        let mut inbox = Inbox::default();
+        own.poll(&mut inbox).unwrap();
+        assert_eq!(inbox.records, [(1, 1, vec![])]);
+        drop(region);
+    }
 }
 
 #[test]

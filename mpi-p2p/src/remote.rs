@@ -68,6 +68,11 @@ impl Engine {
         processes.iter().all(|process| endpoint.way(*process) != Way::Network)
     }
 
+    /// As [`mpi_fabric::Endpoint::depart`].
+    pub fn depart(&self, guard: &mut Guard<'_>) {
+        self.state.get_mut(guard).endpoint.depart();
+    }
+
     /// Whether a network is between this process and any other of the job.
     pub fn has_network(&self, guard: &Guard<'_>) -> bool {
         self.state.get(guard).endpoint.has_network()

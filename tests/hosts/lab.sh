@@ -138,6 +138,10 @@ KillWait=2
 NodeName=h[1-$count] CPUs=8 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES OverSubscribe=FORCE:4 State=UP
 END
+    # The hosts share /tmp, and Slurm's PMIx needs a folder of each host.
+    if compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' > /dev/null; then
+        echo 'PMIxCliTmpDirBase=/dev/shm' > "$state/mpi.conf"
+    fi
     for i in $(seq 1 "$count"); do
         mkdir -p "$state/spool-h$i"
         "$self" "$folder" run "$i" munged --force --key-file="$state/munge.key" --socket=/dev/shm/munge.socket \

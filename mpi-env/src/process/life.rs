@@ -68,9 +68,10 @@ impl Process {
         if self.manager.is_none() && self.directory.is_none() {
             return;
         }
-        if matches!(self.life(), Life::New | Life::Finalised)
-            && self.engine.process_lock().try_lock().is_some_and(|guard| *self.users.get(&guard) == 0)
-        {
+        let Some(mut guard) = self.engine.process_lock().try_lock() else { return };
+        if matches!(self.life(), Life::New | Life::Finalised) && *self.users.get(&guard) == 0 {
+            self.engine.depart(&mut guard);
+            drop(guard);
             if let Some(directory) = &self.directory {
                 directory.finalize();
             }

@@ -42,6 +42,13 @@ impl Endpoint {
         self.way(peer) == Way::SharedMemory
     }
 
+    /// This process ends as it should, which its peers on other hosts are to know.
+    pub fn depart(&mut self) {
+        if let Some(network) = &mut self.network {
+            network.depart();
+        }
+    }
+
     /// Whether a transport connects this rank with others of its job.
     pub fn has_network(&self) -> bool {
         self.network.is_some()

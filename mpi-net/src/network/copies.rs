@@ -80,9 +80,13 @@ impl Shared {
             let mut status =
                 unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
             let mut polls = 0;
-            while status == -i64::from(ffi::FI_EAGAIN) {
+            while status == -i64::from(ffi::FI_EAGAIN) && inner.peers[peer as usize].lost.is_none() {
                 inner.progress();
+                let arrivals = !inner.arrived.is_empty();
                 drop(inner);
+                if arrivals {
+                    self.ring();
+                }
                 self.pause(&mut polls);
                 inner = self.lock();
                 // SAFETY: as above.
@@ -91,11 +95,21 @@ impl Shared {
             // SAFETY: the operation is alive; `progress` changes it, under the lock.
             let waits = || unsafe { (&raw const (*context).number).read_volatile() } == 0;
             while status == 0 && waits() {
+                if inner.peers[peer as usize].lost.is_some() {
+                    // No answer will come, and the provider cannot be made to forget the operation.
+                    std::mem::forget(operation);
+                    return Err(lost_error(&inner, peer));
+                }
                 inner.progress();
                 // Others that this process owes something may wait for it.
                 inner.flush_all();
-                if waits() {
+                let arrivals = !inner.arrived.is_empty();
+                if waits() || arrivals {
                     drop(inner);
+                    // What this thread has taken makes the descriptor readable no more, so no thread that sleeps would find it.
+                    if arrivals {
+                        self.ring();
+                    }
                     self.pause(&mut polls);
                     inner = self.lock();
                 }

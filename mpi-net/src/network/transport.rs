@@ -70,10 +70,18 @@ impl Transport for Network {
     fn is_drained(&self) -> bool {
         self.shared.lock().is_drained()
     }
+
+    fn depart(&mut self) {
+        self.shared.lock().liveness = None;
+        if let Some(liveness) = &self.liveness {
+            liveness.orders().leave();
+        }
+    }
 }
 
 impl Drop for Network {
     fn drop(&mut self) {
+        self.depart();
         // The endpoint's doorbell has this value, and the function has the doorbell.
         let Bell { ring, watcher } = take(&mut *self.shared.bell());
         drop(watcher);
@@ -89,7 +97,7 @@ impl Drop for Network {
 
 impl BellRinger for Shared {
     fn attach(&self, ring: Box<dyn Fn() + Send + Sync>) {
-        self.bell().ring = Some(ring);
+        self.bell().ring = Some(ring.into());
     }
 
     fn arm(&self) -> bool {
@@ -102,7 +110,7 @@ impl BellRinger for Shared {
         };
         let mut bell = self.bell();
         if bell.watcher.is_none() {
-            let Some(ring) = bell.ring.take() else { return false };
+            let Some(ring) = bell.ring.clone() else { return false };
             bell.watcher = Watcher::start(descriptor, ring);
         }
         bell.watcher.as_ref().is_some_and(|watcher| {

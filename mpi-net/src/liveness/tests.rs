@@ -1,0 +1,126 @@
+//! Processes that end, leave, fall silent or are none of the job, as the watch of another one sees them.
+#![allow(clippy::unwrap_used)] // a failed step panics
+
+use std::net::Shutdown;
+use std::sync::mpsc::{Receiver, channel};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const SECRET: Secret = Secret(7);
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+fn start(rank: u32, silence: Duration) -> (Liveness, Receiver<(u32, String)>) {
+    let (sender, losses) = channel();
+    let place = Place { rank, size: 3, secret: SECRET, silence, ip: Some(HERE) };
+    let on_loss = move |rank, why| drop(sender.send((rank, why)));
+    (Liveness::start(place, Box::new(on_loss)).unwrap(), losses)
+}
+
+/// A connection that begins with these bytes.
+fn connect(to: &Liveness, bytes: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect((HERE, to.port())).unwrap();
+    stream.write_all(bytes).unwrap();
+    stream
+}
+
+/// Whether the other side closes a connection within a while.
+fn is_closed(mut stream: &TcpStream) -> bool {
+    stream.set_read_timeout(Some(INTRODUCTION * 2)).unwrap();
+    !matches!(stream.read(&mut [0]), Err(error) if matches!(error.kind(), ErrorKind::WouldBlock))
+}
+
+#[test]
+fn a_process_that_ends_is_lost_after_a_moment_and_one_that_leaves_is_not() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let (leaves, _) = start(1, Duration::from_secs(30));
+    own.orders().dial(1, "localhost", Some(HERE), leaves.port());
+    let ends = connect(&own, &hello(SECRET, 2, 0));
+    thread::sleep(Duration::from_millis(100));
+    let begin = Instant::now();
+    drop((leaves, ends));
+    let (rank, why) = losses.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!((rank, &*why), (2, "its process has ended, or its host is down"));
+    assert!(begin.elapsed() >= GRACE);
+    assert!(losses.recv_timeout(GRACE).is_err(), "the process that leaves is no loss");
+}
+
+#[test]
+fn a_process_that_is_connected_from_both_sides_is_one() {
+    let ((own, losses), (other, of_other)) = (start(0, Duration::from_secs(30)), start(1, Duration::from_secs(30)));
+    own.orders().dial(1, "localhost", Some(HERE), other.port());
+    other.orders().dial(0, "localhost", Some(HERE), own.port());
+    thread::sleep(Duration::from_millis(200));
+    drop(own);
+    drop(other);
+    assert!(losses.recv().is_err() && of_other.recv().is_err(), "both have left");
+}
+
+#[test]
+fn connections_that_are_none_of_the_job_end_nothing() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let mut wrong = hello(SECRET, 1, 0);
+    wrong[12] ^= 1;
+    let hellos =
+        [wrong.to_vec(), hello(Secret(8), 1, 0).to_vec(), hello(SECRET, 1, 2).to_vec(), hello(SECRET, 3, 0).to_vec()];
+    for bytes in hellos {
+        let stream = connect(&own, &bytes);
+        assert!(is_closed(&stream));
+    }
+    // The token of a packet is none of a connection.
+    let mut packet = hello(SECRET, 1, 0);
+    packet[8..].copy_from_slice(&SECRET.token(1, 0).to_ne_bytes());
+    assert!(is_closed(&connect(&own, &packet)));
+    // One that says nothing is closed too.
+    let silent = connect(&own, &[1]);
+    assert!(is_closed(&silent));
+    assert!(losses.try_recv().is_err());
+}
+
+#[test]
+fn a_crowd_of_strangers_leaves_room_for_the_job() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let strangers: Vec<TcpStream> = (0..2 * STRANGERS).map(|_| connect(&own, &[])).collect();
+    let peer = connect(&own, &hello(SECRET, 1, 0));
+    thread::sleep(Duration::from_millis(100));
+    peer.shutdown(Shutdown::Both).unwrap();
+    assert_eq!(losses.recv_timeout(Duration::from_secs(20)).unwrap().0, 1);
+    drop(strangers);
+}
+
+#[test]
+fn the_kernel_gives_up_a_silent_host() {
+    let stream = TcpStream::connect(TcpListener::bind((HERE, 0)).unwrap().local_addr().unwrap()).unwrap();
+    watch_silence(&stream, Duration::from_secs(9)).unwrap();
+    let get = |level, option| {
+        let (mut value, mut bytes) = (0i32, 4u32);
+        // SAFETY: a number that is valid during the call.
+        let got = unsafe { libc::getsockopt(stream.as_raw_fd(), level, option, (&raw mut value).cast(), &mut bytes) };
+        assert_eq!(got, 0);
+        value
+    };
+    assert_eq!(get(libc::SOL_SOCKET, libc::SO_KEEPALIVE), 1);
+    assert_eq!((get(libc::IPPROTO_TCP, libc::TCP_KEEPIDLE), get(libc::IPPROTO_TCP, libc::TCP_KEEPINTVL)), (3, 3));
+    assert_eq!(get(libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT), 9000);
+}
+
+#[test]
+fn addresses_of_sockets_have_an_ip() {
+    let mut v4 = vec![2, 0, 0x1f, 0x90, 10, 93, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(ip_of(&v4), Some(IpAddr::from([10, 93, 0, 2])));
+    v4[4..8].fill(0);
+    assert_eq!(ip_of(&v4), None);
+    let mut v6 = vec![10, 0, 0, 1, 0, 0, 0, 0];
+    v6.extend(Ipv6Addr::LOCALHOST.octets());
+    assert_eq!(ip_of(&v6), Some(IpAddr::V6(Ipv6Addr::LOCALHOST)));
+    v6[8..10].copy_from_slice(&[0xfe, 0x80]);
+    assert_eq!(ip_of(&v6), None, "of a link");
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_of_a_provider_are_an_address_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        let _ = ip_of(&bytes);
+    }
+}

@@ -1,0 +1,34 @@
+//! Peers that are lost: found by connections of their own (`liveness`).
+
+use std::net::IpAddr;
+use std::sync::Weak;
+
+use super::*;
+
+impl Shared {
+    /// Starts to watch whether peers are there; `None` if that is not wanted, or the system does not allow it.
+    pub(super) fn watch_peers(self: &Arc<Self>, options: &Options, ip: Option<IpAddr>) -> Option<Liveness> {
+        let seconds = self.settings.timeout.get();
+        if seconds == 0 {
+            return None;
+        }
+        let place = Place {
+            rank: options.rank,
+            size: options.size,
+            secret: Secret(options.secret),
+            silence: Duration::from_secs(seconds.into()),
+            ip,
+        };
+        let shared: Weak<Shared> = Arc::downgrade(self);
+        let on_loss = move |peer: u32, why: String| {
+            let Some(shared) = shared.upgrade() else { return };
+            {
+                let mut inner = shared.lock();
+                let sentence = inner.sentence(peer, &why);
+                inner.lose(peer, sentence);
+            }
+            shared.ring();
+        };
+        Liveness::start(place, Box::new(on_loss)).ok()
+    }
+}
