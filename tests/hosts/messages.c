@@ -71,6 +71,43 @@ static void refused(void)
         printf("refused as they should be\n");
 }
 
+/* Long messages with the last rank, until it is lost. */
+static void long_messages(void)
+{
+    int length = 64 << 20;
+    char *data = calloc(1, length);
+    for (;;) {
+        if (rank == 0)
+            MPI_Send(data, length, MPI_BYTE, size - 1, 0, MPI_COMM_WORLD);
+        if (rank == size - 1)
+            MPI_Recv(data, length, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank != 0 && rank != size - 1)
+            MPI_Recv(data, 1, MPI_BYTE, (rank + size / 2) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Each rank exchanges messages with one of the other half until that one is lost. Then the ranks of a host go on. */
+static void errors_returned(void)
+{
+    int class = MPI_SUCCESS, other = (rank + size / 2) % size, in, sum = 0, length;
+    char text[MPI_MAX_ERROR_STRING];
+    MPI_Comm host;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    while (class == MPI_SUCCESS) {
+        int code = MPI_Sendrecv(&rank, 1, MPI_INT, other, 0, &in, 1, MPI_INT, other, 0, MPI_COMM_WORLD,
+                                MPI_STATUS_IGNORE);
+        MPI_Error_class(code, &class);
+        MPI_Error_string(code, text, &length);
+    }
+    int one = 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, host);
+    printf("%d: class %s, %d go on: %s\n", rank, class == MPI_ERR_PROC_ABORTED ? "MPI_ERR_PROC_ABORTED" : "another", sum,
+           text);
+    fflush(stdout);
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -94,6 +131,18 @@ int main(int argc, char **argv)
         refused();
     while (!strcmp(how, "wait"))
         MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(how, "long"))
+        long_messages();
+    if (!strcmp(how, "errors"))
+        errors_returned();
+    if (!strcmp(how, "slow")) {
+        exchange(1 << 18);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("slow, and whole\n");
+        MPI_Finalize();
+        return 0;
+    }
     static const int lengths[] = {0, 1, 8, 33, 2048, 16385, 65535, 65536, 65537, 1 << 20, (3 << 20) + 5};
     for (int i = 0; i < (int)(sizeof lengths / sizeof *lengths); i++)
         exchange(lengths[i]);

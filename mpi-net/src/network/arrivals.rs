@@ -111,3 +111,6 @@ pub(super) fn hand_out(from: u32, words: &[u64], bytes: usize, sink: &mut dyn Si
     }
     seen
 }
+
+#[cfg(test)]
+mod tests;
