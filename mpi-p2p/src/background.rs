@@ -46,6 +46,8 @@ pub(crate) struct Background {
     /// Operations under way, and those of them that call functions of the program.
     pub operations: usize,
     pub calling_back: usize,
+    /// Whether a network has something of operations that are over here, and that it sends only while somebody polls.
+    pub undrained: bool,
     /// Operations begun, tests made by the program, and passes in which the thread has moved something; the last two also
     /// when the last operation began.
     pub begun: u64,
@@ -59,7 +61,7 @@ pub(crate) struct Background {
 impl Background {
     /// Whether the thread is to make progress.
     pub fn is_wanted(&self) -> bool {
-        self.running && self.operations > 0 && self.calling_back == 0
+        self.running && (self.operations > 0 || self.undrained) && self.calling_back == 0
     }
 
     /// An operation begins.
@@ -156,6 +158,17 @@ mod tests {
             orders.len() > 1 && orders.iter().all(|order| *order == Order::Work),
             "after a probe it is needed again"
         );
+    }
+
+    #[test]
+    fn what_a_network_has_not_sent_needs_the_thread_after_the_operation() {
+        let background = &mut Background { running: true, ..Background::default() };
+        operation(background, 0, 1);
+        assert_eq!(background.order(), None);
+        background.undrained = true;
+        assert_eq!(background.order(), Some(Order::Work));
+        background.calling_back = 1;
+        assert!(!background.is_wanted());
     }
 
     #[test]

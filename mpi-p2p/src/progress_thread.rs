@@ -18,7 +18,7 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::signal_mask::with_all_signals_blocked;
 
 use crate::background::Order;
-use crate::core::Core;
+use crate::core::State;
 use crate::engine::Engine;
 
 impl Engine {
@@ -65,7 +65,9 @@ impl Engine {
 
     /// The first steps of an operation have been carried out, which may leave work that no doorbell announces.
     pub fn resume_background(&self, guard: &mut Guard<'_>) {
-        let core = &mut self.state.get_mut(guard).core;
+        let state = self.state.get_mut(guard);
+        state.look_for_undrained();
+        let core = &mut state.core;
         if let Some(order) = core.background.order() {
             self.progress_thread.give(order);
         } else if core.background.working && (core.has_pushes_waiting() || core.has_calls()) {
@@ -95,7 +97,9 @@ impl Engine {
         let mut before = None;
         while self.progress_thread.watches_on() {
             let guard = &mut self.lock();
-            let core = &mut self.state.get_mut(guard).core;
+            let state = self.state.get_mut(guard);
+            state.look_for_undrained();
+            let core = &mut state.core;
             let idle = before.replace((core.background.begun, core.background.tests))
                 == Some((core.background.begun, core.background.tests));
             let background = &mut core.background;
@@ -113,7 +117,9 @@ impl Engine {
         loop {
             let ticket = self.doorbell.announce();
             let mut guard = self.lock();
-            let core = &mut self.state.get_mut(&mut guard).core;
+            let state = self.state.get_mut(&mut guard);
+            state.look_for_undrained();
+            let core = &mut state.core;
             if !core.background.is_wanted() || core.waiters.has_leader() || self.progress_thread.is_stopping() {
                 core.background.working = false;
                 return self.progress_thread.give(Order::Sleep);
@@ -146,10 +152,21 @@ impl Engine {
     }
 }
 
-impl Core {
+impl State {
     /// No thread of the program waits any more: an order for the thread, for [`Engine::give_order`].
     pub fn leave_to_background(&mut self) -> Option<Order> {
-        if self.waiters.has_leader() { None } else { self.background.order() }
+        if self.core.waiters.has_leader() {
+            return None;
+        }
+        self.look_for_undrained();
+        self.core.background.order()
+    }
+
+    /// Finds whether a network has something that it sends only while somebody polls.
+    fn look_for_undrained(&mut self) {
+        let State { core, endpoint } = self;
+        core.background.undrained =
+            core.background.running && endpoint.has_network() && (core.has_pushes_waiting() || !endpoint.is_drained());
     }
 }
 

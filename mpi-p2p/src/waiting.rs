@@ -105,7 +105,7 @@ impl Engine {
         self.instruments.end_wait(waited);
         self.wait_events.raise_end(began);
         let mut guard = guard;
-        let left = self.state.get_mut(&mut guard).core.leave_to_background();
+        let left = self.state.get_mut(&mut guard).leave_to_background();
         drop(guard);
         self.wake_due(&due);
         if let Some(order) = left {
