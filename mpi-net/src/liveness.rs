@@ -3,7 +3,7 @@
 //! A provider of reliable datagrams reports an error for what this process sends, and nothing to a process that only waits.
 //! So each pair of processes that exchange messages has one TCP connection of its own, without data: the kernel of a host closes it when the
 //! process ends, also one that computes or is stopped, and gives it up when the other host has answered nothing for a while.
-//! A process that finalises says so first. The connection begins with the rank of its process and a token of the job's secret.
+//! A process that finalises says so first. The connection begins with the rank and host of its process and a token of the job's secret.
 //! Invariant: only a process of the job can make a peer count as lost; what comes from a connection is checked.
 //! Not here: what a lost peer ends (`network`).
 
@@ -19,8 +19,10 @@ use mpi_fabric::signal_mask::with_all_signals_blocked;
 
 use crate::token::Secret;
 
-/// Bytes that a connection begins with: a magic number, the rank, and the token.
-const HELLO: usize = 16;
+/// Bytes of the name of a host.
+const NAME: usize = 64;
+/// Bytes that a connection begins with: a magic number, the rank, the token, and the name of the host.
+const HELLO: usize = 16 + NAME;
 const MAGIC: u32 = 0x4650_4c31;
 /// Sent by a process that finalises.
 const LEAVING: u8 = b'e';
@@ -33,8 +35,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Marks the token of a connection, which is none of a packet. Ranks are below.
 const OF_CONNECTION: u32 = 1 << 30;
 
-/// Is called with a lost peer and why.
-pub(crate) type OnLoss = Box<dyn Fn(u32, String) + Send>;
+/// Is called with a lost peer, the name of its host, and why.
+pub(crate) type OnLoss = Box<dyn Fn(u32, &str, &str) + Send>;
 
 /// The connections of a process, until the value is dropped.
 pub(crate) struct Liveness {
@@ -101,6 +103,8 @@ pub(crate) struct Place {
     pub(crate) silence: Duration,
     /// Where to listen; `None`: at all addresses.
     pub(crate) ip: Option<IpAddr>,
+    /// Name of this host.
+    pub(crate) host: String,
 }
 
 impl Liveness {
@@ -169,12 +173,18 @@ struct Watch {
     place: Place,
     orders: Arc<Orders>,
     listener: Option<TcpListener>,
-    /// The connections with each peer: one, or two if both connected at once.
-    peers: HashMap<u32, Vec<TcpStream>>,
+    peers: HashMap<u32, Peer>,
     strangers: Vec<Stranger>,
-    /// Peers whose connection was closed, and when they count as lost.
-    closed: Vec<(u32, Instant)>,
+    /// Peers whose connection was closed, their hosts, and when they count as lost.
+    closed: Vec<(u32, String, Instant)>,
     on_loss: OnLoss,
+}
+
+/// A peer that is connected.
+struct Peer {
+    host: String,
+    /// One connection, or two if both processes connected at once.
+    streams: Vec<TcpStream>,
 }
 
 impl Watch {
@@ -183,11 +193,11 @@ impl Watch {
         let mut list = vec![readable(self.orders.changed.as_raw_fd())];
         list.extend(self.listener.iter().map(|listener| readable(listener.as_raw_fd())));
         let with_rank: Vec<(u32, i32)> =
-            self.peers.iter().flat_map(|(rank, streams)| streams.iter().map(|it| (*rank, it.as_raw_fd()))).collect();
+            self.peers.iter().flat_map(|(rank, peer)| peer.streams.iter().map(|it| (*rank, it.as_raw_fd()))).collect();
         list.extend(with_rank.iter().map(|(_, fd)| readable(*fd)));
         list.extend(self.strangers.iter().map(|stranger| readable(stranger.stream.as_raw_fd())));
         let next =
-            self.strangers.iter().map(|it| it.since + INTRODUCTION).chain(self.closed.iter().map(|it| it.1)).min();
+            self.strangers.iter().map(|it| it.since + INTRODUCTION).chain(self.closed.iter().map(|it| it.2)).min();
         let wait = next.map_or(-1, |next| {
             i32::try_from(next.saturating_duration_since(Instant::now()).as_millis()).map_or(i32::MAX, |ms| ms + 1)
         });
@@ -207,10 +217,10 @@ impl Watch {
         }
         self.introduce();
         let now = Instant::now();
-        let (due, left): (Vec<_>, Vec<_>) = self.closed.drain(..).partition(|(_, at)| *at <= now);
+        let (due, left): (Vec<_>, Vec<_>) = self.closed.drain(..).partition(|(_, _, at)| *at <= now);
         self.closed = left;
-        for (rank, _) in due {
-            (self.on_loss)(rank, "its process has ended, or its host is down".to_owned());
+        for (rank, host, _) in due {
+            (self.on_loss)(rank, &host, "its process has ended, or its host is down");
         }
         true
     }
@@ -225,7 +235,7 @@ impl Watch {
             (std::mem::take(&mut state.dial), state.leaving)
         };
         if leaving {
-            for mut stream in self.peers.drain().flat_map(|(_, streams)| streams) {
+            for mut stream in self.peers.drain().flat_map(|(_, peer)| peer.streams) {
                 // A peer that has ended needs no report.
                 let _ = stream.write_all(&[LEAVING]);
             }
@@ -236,7 +246,7 @@ impl Watch {
             if !self.peers.contains_key(&rank) {
                 // A peer that cannot be reached so is watched by the provider alone.
                 if let Ok(stream) = self.connect(rank, &host, ip, port) {
-                    self.peers.entry(rank).or_default().push(stream);
+                    self.peers.insert(rank, Peer { host, streams: vec![stream] });
                 }
             }
         }
@@ -253,7 +263,7 @@ impl Watch {
             match TcpStream::connect_timeout(&address, INTRODUCTION) {
                 Ok(mut stream) => {
                     watch_silence(&stream, self.place.silence)?;
-                    stream.write_all(&hello(self.place.secret, self.place.rank, rank))?;
+                    stream.write_all(&hello(self.place.secret, self.place.rank, rank, &self.place.host))?;
                     stream.set_nonblocking(true)?;
                     return Ok(stream);
                 }
@@ -292,10 +302,11 @@ impl Watch {
             }
             let from = u32::from_ne_bytes([4, 5, 6, 7].map(|at| stranger.hello[at]));
             let Place { rank, size, secret, .. } = self.place;
-            if from < size && stranger.hello == hello(secret, from, rank) {
-                let streams = self.peers.entry(from).or_default();
-                if streams.len() < 2 {
-                    streams.push(stranger.stream);
+            let host = name_in(&stranger.hello);
+            if from < size && stranger.hello[..16] == hello(secret, from, rank, "")[..16] {
+                let peer = self.peers.entry(from).or_insert_with(|| Peer { host, streams: Vec::new() });
+                if peer.streams.len() < 2 {
+                    peer.streams.push(stranger.stream);
                 }
             }
         }
@@ -303,7 +314,7 @@ impl Watch {
 
     /// A connection of a peer has something, or has ended.
     fn hear(&mut self, rank: u32, fd: i32) {
-        let Some(streams) = self.peers.get_mut(&rank) else { return };
+        let Some(Peer { streams, host }) = self.peers.get_mut(&rank) else { return };
         let Some(at) = streams.iter().position(|stream| stream.as_raw_fd() == fd) else { return };
         let mut byte = [0u8];
         match streams[at].read(&mut byte) {
@@ -312,13 +323,13 @@ impl Watch {
             Ok(1) => drop(streams.remove(at)),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) if error.kind() != ErrorKind::ConnectionReset => {
+                let (host, seconds) = (std::mem::take(host), self.place.silence.as_secs());
                 self.peers.remove(&rank);
-                let seconds = self.place.silence.as_secs();
-                (self.on_loss)(rank, format!("nothing came from its host for {seconds} s"));
+                (self.on_loss)(rank, &host, &format!("nothing came from its host for {seconds} s"));
             }
             Ok(_) | Err(_) => {
+                self.closed.push((rank, std::mem::take(host), Instant::now() + GRACE));
                 self.peers.remove(&rank);
-                self.closed.push((rank, Instant::now() + GRACE));
             }
         }
     }
@@ -329,12 +340,22 @@ fn readable(fd: i32) -> libc::pollfd {
 }
 
 /// What a connection from a rank to another one begins with.
-fn hello(secret: Secret, from: u32, to: u32) -> [u8; HELLO] {
+fn hello(secret: Secret, from: u32, to: u32, host: &str) -> [u8; HELLO] {
     let mut hello = [0; HELLO];
     hello[..4].copy_from_slice(&MAGIC.to_ne_bytes());
     hello[4..8].copy_from_slice(&from.to_ne_bytes());
-    hello[8..].copy_from_slice(&secret.token(from | OF_CONNECTION, to).to_ne_bytes());
+    hello[8..16].copy_from_slice(&secret.token(from | OF_CONNECTION, to).to_ne_bytes());
+    for (to, from) in hello[16..].iter_mut().zip(host.bytes()) {
+        *to = from;
+    }
     hello
+}
+
+/// The name of a host in what a connection begins with; characters that no name has are replaced.
+fn name_in(hello: &[u8; HELLO]) -> String {
+    let bytes = hello[16..].iter().take_while(|byte| **byte != 0);
+    let plain = |byte: &u8| if byte.is_ascii_alphanumeric() || b".-_".contains(byte) { char::from(*byte) } else { '_' };
+    bytes.map(plain).collect()
 }
 
 /// Makes the kernel give a connection up when the other host has been silent for so long.

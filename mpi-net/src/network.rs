@@ -127,6 +127,8 @@ struct Peer {
     listed: bool,
     /// Packets that arrived before their turn.
     early: BTreeMap<u64, Vec<u64>>,
+    /// Name of its host, once that is known.
+    host: Option<Box<str>>,
     /// Why it is lost, if it is.
     lost: Option<String>,
 }
@@ -201,6 +203,7 @@ impl Network {
             introduced: false,
             listed: false,
             early: BTreeMap::new(),
+            host: None,
             lost: None,
         };
         let remote_access = provider.facts.remote_access;
@@ -348,6 +351,7 @@ impl Inner {
                     host::name()
                 ));
             }
+            self.peers[peer as usize].host = Some(host.into());
             let number = self.provider.insert(&address).map_err(|error| error.to_string())?;
             // A peer whose first message came before has connected itself.
             if let Some(liveness) = self.liveness.as_ref().filter(|_| port != 0) {
@@ -380,11 +384,10 @@ impl Inner {
         self.lose(peer, why);
     }
 
-    /// The sentence about a lost peer.
+    /// The sentence about a lost peer. The launcher, which has the name of its host, may be lost too.
     #[cold]
     fn sentence(&self, peer: u32, why: &str) -> String {
-        let text = self.addresses.as_ref().and_then(|addresses| addresses.address_of(peer).ok());
-        let host = text.as_deref().and_then(parsed).map_or("its host", |parsed| parsed.host);
+        let host = self.peers[peer as usize].host.as_deref().unwrap_or("its host");
         format!("the connection to rank {peer} on {host} is lost: {why}")
     }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size;
 
@@ -105,6 +106,8 @@ static void errors_returned(void)
     printf("%d: class %s, %d go on: %s\n", rank, class == MPI_ERR_PROC_ABORTED ? "MPI_ERR_PROC_ABORTED" : "another", sum,
            text);
     fflush(stdout);
+    /* Launchers end the other processes of a host with the first. */
+    sleep(60);
     exit(0);
 }
 

@@ -13,8 +13,9 @@ const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 fn start(rank: u32, silence: Duration) -> (Liveness, Receiver<(u32, String)>) {
     let (sender, losses) = channel();
-    let place = Place { rank, size: 3, secret: SECRET, silence, ip: Some(HERE) };
-    let on_loss = move |rank, why| drop(sender.send((rank, why)));
+    let place = Place { rank, size: 3, secret: SECRET, silence, ip: Some(HERE), host: format!("h{rank}") };
+    let on_loss =
+        move |rank, host: &str, why: &str| sender.send((rank, format!("{host}: {why}"))).expect("the test waits");
     (Liveness::start(place, Box::new(on_loss)).unwrap(), losses)
 }
 
@@ -36,12 +37,12 @@ fn a_process_that_ends_is_lost_after_a_moment_and_one_that_leaves_is_not() {
     let (own, losses) = start(0, Duration::from_secs(30));
     let (leaves, _) = start(1, Duration::from_secs(30));
     own.orders().dial(1, "localhost", Some(HERE), leaves.port());
-    let ends = connect(&own, &hello(SECRET, 2, 0));
+    let ends = connect(&own, &hello(SECRET, 2, 0, "h\n2"));
     thread::sleep(Duration::from_millis(100));
     let begin = Instant::now();
     drop((leaves, ends));
     let (rank, why) = losses.recv_timeout(Duration::from_secs(20)).unwrap();
-    assert_eq!((rank, &*why), (2, "its process has ended, or its host is down"));
+    assert_eq!((rank, &*why), (2, "h_2: its process has ended, or its host is down"));
     assert!(begin.elapsed() >= GRACE);
     assert!(losses.recv_timeout(GRACE).is_err(), "the process that leaves is no loss");
 }
@@ -60,17 +61,21 @@ fn a_process_that_is_connected_from_both_sides_is_one() {
 #[test]
 fn connections_that_are_none_of_the_job_end_nothing() {
     let (own, losses) = start(0, Duration::from_secs(30));
-    let mut wrong = hello(SECRET, 1, 0);
+    let mut wrong = hello(SECRET, 1, 0, "h");
     wrong[12] ^= 1;
-    let hellos =
-        [wrong.to_vec(), hello(Secret(8), 1, 0).to_vec(), hello(SECRET, 1, 2).to_vec(), hello(SECRET, 3, 0).to_vec()];
+    let hellos = [
+        wrong.to_vec(),
+        hello(Secret(8), 1, 0, "h").to_vec(),
+        hello(SECRET, 1, 2, "h").to_vec(),
+        hello(SECRET, 3, 0, "h").to_vec(),
+    ];
     for bytes in hellos {
         let stream = connect(&own, &bytes);
         assert!(is_closed(&stream));
     }
     // The token of a packet is none of a connection.
-    let mut packet = hello(SECRET, 1, 0);
-    packet[8..].copy_from_slice(&SECRET.token(1, 0).to_ne_bytes());
+    let mut packet = hello(SECRET, 1, 0, "h");
+    packet[8..16].copy_from_slice(&SECRET.token(1, 0).to_ne_bytes());
     assert!(is_closed(&connect(&own, &packet)));
     // One that says nothing is closed too.
     let silent = connect(&own, &[1]);
@@ -82,7 +87,7 @@ fn connections_that_are_none_of_the_job_end_nothing() {
 fn a_crowd_of_strangers_leaves_room_for_the_job() {
     let (own, losses) = start(0, Duration::from_secs(30));
     let strangers: Vec<TcpStream> = (0..2 * STRANGERS).map(|_| connect(&own, &[])).collect();
-    let peer = connect(&own, &hello(SECRET, 1, 0));
+    let peer = connect(&own, &hello(SECRET, 1, 0, "h"));
     thread::sleep(Duration::from_millis(100));
     peer.shutdown(Shutdown::Both).unwrap();
     assert_eq!(losses.recv_timeout(Duration::from_secs(20)).unwrap().0, 1);

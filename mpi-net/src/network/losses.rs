@@ -18,13 +18,17 @@ impl Shared {
             secret: Secret(options.secret),
             silence: Duration::from_secs(seconds.into()),
             ip,
+            host: host::name(),
         };
         let shared: Weak<Shared> = Arc::downgrade(self);
-        let on_loss = move |peer: u32, why: String| {
+        let on_loss = move |peer: u32, host: &str, why: &str| {
             let Some(shared) = shared.upgrade() else { return };
             {
                 let mut inner = shared.lock();
-                let sentence = inner.sentence(peer, &why);
+                if !host.is_empty() {
+                    inner.peers[peer as usize].host = Some(host.into());
+                }
+                let sentence = inner.sentence(peer, why);
                 inner.lose(peer, sentence);
             }
             shared.ring();

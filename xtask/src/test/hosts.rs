@@ -39,6 +39,15 @@ slurm() { lab run 1 salloc -Q -N 2 -n 4 --overcommit "$B/mpiexec" "$@"; }
 end_on() { lab run "$1" ps -eo pid=,args= | grep -F -e "$2" | grep -vF grep | while read -r pid _; do lab run "$1" sh -c "kill -9 $pid" 2> /dev/null; done; }
 # Waits until so many ranks have made their files.
 up() { for _ in $(seq 400); do [ "$(ls "$W"/up* 2> /dev/null | wc -l)" = "$1" ] && return; sleep 0.05; done; echo "the ranks are not up" >&2; }
+# Waits until no process of a host has a text in its command line, other than launchers.
+gone() {
+    for _ in $(seq 300); do
+        [ "$(lab left "$1" | grep -F -e "$2" | grep -cvE 'hydra|srun|slurmstepd')" = 0 ] && { echo "gone from h$1"; return; }
+        sleep 0.05
+    done
+    echo "still on h$1"
+}
+hydra_alone() { lab run 1 "$MPICH/bin/mpiexec.hydra" "$@"; }
 stay='touch $W/up$FERRUM_RANK; sleep 4711'
 rm -rf "$W"/up* "$W"/prrte
 # A daemon that was killed leaves its folder, named by its process id, which comes again in another namespace.

@@ -116,6 +116,38 @@ const MESSAGES: &[(&str, &str, &[&str])] = &[
         &["on host h2 was killed by signal 9 (SIGKILL)", "code 137\n"],
     ),
     (
+        "messages: a link cut in a collective, Hydra alone",
+        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages wait\" & up 4; sleep 2; lab cut 2; gone 1 'messages wait'; gone 2 'messages wait'; lab mend 2; end_on 1 mpiexec.hydra; wait $!",
+        &[
+            "MPI_Barrier on communicator",
+            "on h2 is lost: nothing came from its host for 3",
+            "gone from h1\ngone from h2\n",
+        ],
+    ),
+    (
+        "messages: a link cut in a long message, Hydra alone",
+        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages long\" & up 4; sleep 2; lab cut 2; gone 1 'messages long'; gone 2 'messages long'; lab mend 2; end_on 1 mpiexec.hydra; wait $!",
+        &[
+            "MPI_Send on communicator",
+            "rank 3 on h2 is lost: nothing came from its host for 3",
+            "gone from h1\ngone from h2\n",
+        ],
+    ),
+    (
+        "messages: errors after a link is cut, and the others go on",
+        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages errors\" & up 4; sleep 2; lab cut 2; sleep 7; end_on 1 'messages errors'; end_on 2 'messages errors'; lab mend 2; end_on 1 mpiexec.hydra; wait $!",
+        &[
+            "0: class MPI_ERR_PROC_ABORTED, 2 go on: ",
+            "1: class MPI_ERR_PROC_ABORTED, 2 go on: ",
+            "the connection to rank 3 on h2 is lost: nothing came from its host for 3 s",
+        ],
+    ),
+    (
+        "messages: a slow link is no loss",
+        "lab rate 1 1mbit; lab rate 2 1mbit; FERRUM_NET_TIMEOUT=10 hydra -n 2 -host h1,h2 $W/messages slow; echo code $?; lab rate 1 10gbit; lab rate 2 10gbit",
+        &["slow, and whole\n", "code 0\n"],
+    ),
+    (
         "messages: what several hosts do not share",
         "hydra -n 4 -host h1,h2 $W/messages refused; echo code $?",
         &["refused as they should be\n", "code 0\n"],
@@ -135,6 +167,13 @@ const SLURM_MESSAGES: &[(&str, &str, &[&str])] = &[
         &["0 of 4 on h1, 2 there, 2 hosts\n", "3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
     ),
 ];
+
+/// A host falls silent under Slurm, which waits for it.
+const SLURM_SILENCE: &[(&str, &str, &[&str])] = &[(
+    "messages: a link cut in a collective, srun alone",
+    "export FERRUM_NET_TIMEOUT=3; lab run 1 srun --mpi=pmi2 -N 2 -n 4 --overcommit sh -c \"touch $W/up\\$SLURM_PROCID; exec $W/messages wait\" & up 4; sleep 3; lab cut 2; gone 1 'messages wait'; gone 2 'messages wait'; lab mend 2; sleep 1; end_on 1 'srun --mpi'; wait $!",
+    &["MPI_Barrier on communicator", "on h2 is lost: nothing came from its host for 3", "gone from h1\ngone from h2\n"],
+)];
 
 /// The same by PMIx, where Slurm has it.
 const SLURM_PMIX: &[(&str, &str, &[&str])] = &[(
@@ -163,10 +202,12 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
     cases(lab, dist, work, SLURM_MESSAGES, report)?;
     let plugins = "compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' && lab run 1 srun --mpi=list 2>&1";
     if !super::run(lab, dist, work, plugins)?.stdout.split_whitespace().any(|plugin| plugin == "pmix") {
-        report.skip("messages: srun alone, PMIx", "Slurm's plugin pmix or libpmix.so (Debian: libpmix-dev) is not there");
-        return Ok(());
+        report
+            .skip("messages: srun alone, PMIx", "Slurm's plugin pmix or libpmix.so (Debian: libpmix-dev) is not there");
+    } else {
+        cases(lab, dist, work, SLURM_PMIX, report)?;
     }
-    cases(lab, dist, work, SLURM_PMIX, report)
+    cases(lab, dist, work, SLURM_SILENCE, report)
 }
 
 /// The conformance programs for four ranks, two on each of two hosts.
