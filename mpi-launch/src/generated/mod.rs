@@ -134,6 +134,22 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "net_timeout",
+                description: "How many seconds a host may answer nothing before its processes count as lost; then operations with them end with an error. 0: for ever. Takes effect when the job starts, if it needs a network.",
+                unit: "seconds",
+                category: "net",
+                value: ValueType::U32,
+                bind: Bind::NoObject,
+                scope: Scope::Constant,
+                verbosity: Verbosity::UserBasic,
+                limits: Limits::Whole(0, 4294967295),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U32(30),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "net_remote_access",
                 description: "Whether this process lets the network copy long messages directly from and to the memory of other processes, where the provider can; otherwise they travel as fragments. Takes effect with the next message.",
                 unit: "",
