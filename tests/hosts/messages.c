@@ -103,8 +103,8 @@ static void errors_returned(void)
     }
     int one = 1;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, host);
-    printf("%d: class %s, %d go on: %s\n", rank, class == MPI_ERR_PROC_ABORTED ? "MPI_ERR_PROC_ABORTED" : "another", sum,
-           text);
+    const char *name = class == MPI_ERR_PROC_ABORTED ? "MPI_ERR_PROC_ABORTED" : "another";
+    printf("%d: class %s, %d go on: %s\n", rank, name, sum, text);
     fflush(stdout);
     /* Launchers end the other processes of a host with the first. */
     sleep(60);

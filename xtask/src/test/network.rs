@@ -11,7 +11,7 @@ use crate::Result;
 use crate::peers::Library;
 
 /// The chapters of the programs.
-const CHAPTERS: [&str; 5] = ["p2p", "coll", "comm", "topo", "datatype"];
+const CHAPTERS: [&str; 6] = ["p2p", "coll", "comm", "topo", "datatype", "win"];
 
 /// All programs of the chapters with two ranks or more.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
