@@ -150,7 +150,7 @@ fn the_ranks_of_each_host_share_a_memory() {
 fn values_are_looked_up_under_the_process_that_put_them() {
     let host = |rank| HostInfo { boot: format!("b{}", rank % 2), ..HostInfo::own() };
     let found = memories(all_with(&Table::new(5, true), 5, host, as_is));
-    assert!((0..5).all(|rank: usize| found[rank].1 == if rank % 2 == 0 { vec![0, 2, 4] } else { vec![1, 3] }));
+    assert!((0..5).all(|rank: usize| found[rank].1 == if rank.is_multiple_of(2) { vec![0, 2, 4] } else { vec![1, 3] }));
     let places = all_with(&Table::new(3, true), 3, |_| HostInfo::own(), as_is);
     assert!(places.iter().all(|place| place.as_ref().is_ok_and(|(_, over)| over.is_none())));
 }
