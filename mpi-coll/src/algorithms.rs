@@ -69,6 +69,7 @@ static ALGORITHMS: EnumDef = EnumDef {
         (Algorithm::Direct as i32, "all with all"),
         (Algorithm::Ring as i32, "around a ring"),
         (Algorithm::Shared as i32, "shared memory"),
+        (Algorithm::Hosts as i32, "between hosts by one process of each"),
     ],
 };
 const NONE: i32 = -1;

@@ -11,7 +11,7 @@ use crate::coll_op::CollOp;
 use crate::memory::Buffers;
 use crate::ring;
 use crate::shape::Shape;
-use crate::steps::{Place, Steps, VALUE};
+use crate::steps::{Place, Span, Steps, Team, VALUE};
 
 impl Collectives {
     /// Collects the blocks of all processes in every process, in rank order. `recv` is the whole of as many blocks as
@@ -67,6 +67,13 @@ pub(crate) fn direct<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
     if !shape.send.in_place() {
         steps.copy(out, own)?;
     }
+    steps.round()
+}
+
+/// Every process sends its block to every other one; `block` is where a rank's block is in every process.
+pub(crate) fn exchange<S: Steps>(steps: &mut S, team: Team, block: impl Fn(u32) -> Span) -> Result<()> {
+    team.others().try_for_each(|source| steps.receive(source, block(source)))?;
+    team.others().try_for_each(|dest| steps.send(dest, block(team.rank)))?;
     steps.round()
 }
 

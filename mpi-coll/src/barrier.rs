@@ -68,7 +68,13 @@ impl Collectives {
             _ => {
                 drop(guard);
                 let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::Absent), None, None);
-                let result = steps(&mut run, Team { rank: link.rank, size: link.size }, plan.flat());
+                let result = match plan.by_hosts(CollOp::Barrier, 0) {
+                    true => {
+                        let call = CollCall::new(CollOp::Barrier, Buffers::Absent, Buffers::Absent);
+                        self.prepare(comm, call).and_then(|prepared| prepared.shape.steps(&mut run))
+                    }
+                    false => steps(&mut run, Team { rank: link.rank, size: link.size }, plan.flat()),
+                };
                 run.end(result, false)
             }
         }

@@ -51,6 +51,10 @@ impl Collectives {
         if comm.size() == 1 || bytes == 0 {
             return Ok(());
         }
+        if calling.plan.by_hosts(CollOp::Bcast, bytes) {
+            drop(guard);
+            return self.bcast_by_steps(comm, buffer, root);
+        }
         let link = self.link(comm, CollOp::Bcast.tag());
         if link.size == 2 {
             return match link.rank == root {
@@ -76,7 +80,7 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
 }
 
 /// The broadcast that the plan chooses.
-fn planned<S: Steps>(steps: &mut S, team: Team, data: Span, root: u32, plan: Plan) -> Result<()> {
+pub(crate) fn planned<S: Steps>(steps: &mut S, team: Team, data: Span, root: u32, plan: Plan) -> Result<()> {
     if plan.split_bcast(data.bytes) {
         return split(steps, team, data, root);
     }

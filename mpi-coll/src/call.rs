@@ -114,6 +114,7 @@ impl Collectives {
             counts,
             reduction: combining,
             neighbours: neighbours(comm, which)?,
+            hosts: comm.hosts(),
         };
         Ok(Prepared { shape, memory, reduction, counted: amounts.counted, matching: amounts.matching })
     }

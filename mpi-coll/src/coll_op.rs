@@ -116,6 +116,12 @@ impl CollOp {
         self as i32 >= CollOp::NeighborAllgather as i32
     }
 
+    /// Whether it has steps for communicators with several hosts (`hosts`).
+    pub(crate) const fn has_hosts(self) -> bool {
+        use CollOp::{Allgather, Allreduce, Barrier, Bcast, Gather, Reduce, Scatter};
+        matches!(self, Barrier | Bcast | Reduce | Allreduce | Gather | Scatter | Allgather)
+    }
+
     /// Whether its data may go through memory that the processes share (`shared`).
     pub(crate) const fn can_share(self) -> bool {
         use CollOp::*;

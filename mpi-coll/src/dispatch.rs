@@ -3,10 +3,12 @@
 use mpi_errors::Result;
 
 use crate::coll_op::CollOp;
+use crate::plan::Algorithm;
 use crate::shape::Shape;
 use crate::steps::Steps;
 use crate::{
-    allgather, allreduce, alltoall, barrier, bcast, gather, inter, neighbor, reduce, reduce_scatter, scan, scatter,
+    allgather, allreduce, alltoall, barrier, bcast, gather, hosts, inter, neighbor, reduce, reduce_scatter, scan,
+    scatter,
 };
 
 impl Shape<'_> {
@@ -17,6 +19,11 @@ impl Shape<'_> {
         }
         if self.plan.shared() {
             return self.shared_steps(steps);
+        }
+        if let Some(hosts) = self.hosts
+            && self.plan.algorithm(self.which, self.bytes) == Algorithm::Hosts
+        {
+            return hosts::steps(self, hosts, steps);
         }
         match self.which {
             CollOp::Barrier => barrier::steps(steps, self.team, self.plan.flat()),

@@ -13,6 +13,7 @@
 //! - `handle_map`: maps by requests. `scratch`, `lists`: memory that the next call uses again. `split`: long reductions, split among all. `ring`: long exchanges of many processes.
 //! - `agreement`, `terms`: checks that the processes of a call make the same call.
 //! - `shared`: collectives through flags and slots in shared memory.
+//! - `hosts`: collectives of several hosts, between which one process of each exchanges messages.
 //! - `plan`: the choice of an algorithm by size and number of processes.
 //! - `algorithms`: variables of the algorithms chosen.
 //! - `coll_op`: the operations by number. `call_scope`: states, times and events of a call.
@@ -37,6 +38,7 @@ mod coll_op;
 mod dispatch;
 mod gather;
 mod handle_map;
+mod hosts;
 mod instruments;
 mod inter;
 mod link;
@@ -224,7 +226,8 @@ impl Collectives {
                 // Jobs, and the hosts of one, may also differ in whether they have more processes than cores. Over a network
                 // a step costs more than a context switch, so the algorithms are those with the fewest.
                 let crowded = (self.crowded && !self.by_network) || is_between_jobs(comm);
-                Plan::new(which, comm.size(), crowded, self.settings_of(comm), 0)
+                let plan = Plan::new(which, comm.size(), crowded, self.settings_of(comm), 0);
+                if comm.hosts().is_some() { plan.with_hosts(which, self.settings_of(comm)) } else { plan }
             }
         }
     }

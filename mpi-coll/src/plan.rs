@@ -40,11 +40,13 @@ pub(crate) enum Algorithm {
     Ring = 6,
     /// Through memory that all processes share.
     Shared = 7,
+    /// Within each host, and between one process of each.
+    Hosts = 8,
 }
 
 impl Algorithm {
     /// The number of algorithms; they are numbered from 0.
-    pub const COUNT: usize = Algorithm::Shared as usize + 1;
+    pub const COUNT: usize = Algorithm::Hosts as usize + 1;
 }
 
 /// Whether a call without bytes, as counted, has nothing to do in any process.
@@ -64,6 +66,8 @@ pub(crate) struct Plan {
     alltoall_limit: u64,
     /// Most bytes of a publication in the communicator's channel; 0: messages.
     longest: u64,
+    /// Whether the communicator has several hosts, and the operation may go by them.
+    hosts: bool,
 }
 
 impl Plan {
@@ -93,7 +97,7 @@ impl Plan {
         let shares = shape == AUTO && which.can_share() && settings.shared.get() && !reproduces;
         let chunk = settings.shared_chunk.get().max(if crowded { crowded_chunk(which) } else { 0 });
         let longest = if shares { longest.min(chunk) } else { 0 };
-        Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit, longest }
+        Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit, longest, hosts: false }
     }
 
     /// Whether the call goes through the communicator's channel.
@@ -119,6 +123,23 @@ impl Plan {
         }
     }
 
+    /// The same plan for a communicator with several hosts.
+    pub fn with_hosts(self, which: CollOp, settings: &CollSettings) -> Plan {
+        let reproduces = matches!(which, CollOp::Reduce | CollOp::Allreduce) && settings.reproducible_sums.get();
+        Plan { hosts: self.shape == AUTO && which.has_hosts() && !reproduces, ..self }
+    }
+
+    /// The same plan for some processes of the communicator.
+    pub fn among(self, size: u32) -> Plan {
+        Plan { size, hosts: false, ..self }
+    }
+
+    /// Whether a call of so many bytes, as counted, goes by hosts. Long blocks go from process to process, so that none is sent twice.
+    #[inline]
+    pub fn by_hosts(&self, which: CollOp, bytes: u64) -> bool {
+        self.hosts && (bytes <= SHORT || !matches!(which, CollOp::Gather | CollOp::Scatter))
+    }
+
     /// The same plan for a channel in which publications have so many bytes at most; 0: there is none.
     pub fn with_longest(self, longest: usize) -> Plan {
         Plan { longest: self.longest.min(longest as u64), ..self }
@@ -137,6 +158,7 @@ impl Plan {
             _ if self.size == 1 => Algorithm::Alone,
             _ if bytes == 0 && has_data(which) => Algorithm::Alone,
             _ if self.shared() => Algorithm::Shared,
+            _ if self.by_hosts(which, bytes) => Algorithm::Hosts,
             // Their bytes differ between processes.
             CollOp::Gatherv | CollOp::Scatterv => Algorithm::Flat,
             CollOp::Alltoallv | CollOp::Alltoallw if self.in_ring() => Algorithm::Ring,

@@ -3,6 +3,7 @@
 //! Invariant: shapes of the processes of one call match, so that their steps do.
 //! Not here: the algorithms (a file for each operation, chosen in `dispatch`), memory (`memory`).
 
+use mpi_comm::Hosts;
 use mpi_core::abi::{MPI_PROC_NULL, MPI_ROOT};
 use mpi_errors::Result;
 
@@ -99,6 +100,8 @@ pub(crate) struct Shape<'a> {
     pub counts: &'a [u64],
     pub reduction: Option<Combining>,
     pub neighbours: Neighbours<'a>,
+    /// The hosts of the communicator, if it has several.
+    pub hosts: Option<&'a Hosts>,
 }
 
 impl Shape<'_> {

@@ -15,6 +15,7 @@ use mpi_errors::Attached;
 use mpi_p2p::{Channel, CommMeters};
 
 use crate::group::{Group, GroupRelation};
+use crate::hosts::Hosts;
 use crate::remote::Remote;
 use crate::tags::operation_tag;
 use crate::topology::Topology;
@@ -42,6 +43,7 @@ pub struct Comm {
     /// The neighbours in the topology, once they were requested.
     pub(crate) neighbors: OnceLock<[Vec<Option<u32>>; 2]>,
     channels: OnceLock<Option<Arc<Channels>>>,
+    hosts: OnceLock<Hosts>,
 }
 
 /// The flags and slots of a communicator whose processes share memory.
@@ -88,6 +90,7 @@ impl Comm {
             topology: None,
             neighbors: OnceLock::new(),
             channels: OnceLock::new(),
+            hosts: OnceLock::new(),
         }
     }
 
@@ -153,6 +156,18 @@ impl Comm {
     #[inline(always)]
     pub fn has_met(&self) -> bool {
         self.channels.get().is_some()
+    }
+
+    /// Its hosts, if it has several and its processes have agreed on them.
+    #[inline(always)]
+    pub fn hosts(&self) -> Option<&Hosts> {
+        self.hosts.get()
+    }
+
+    /// Sets the hosts, once, before [`Comm::set_channels`]. All processes do so in the same collective call.
+    pub fn set_hosts(&self, hosts: Hosts) {
+        // As for the channels.
+        let _ = self.hosts.set(hosts);
     }
 
     /// Sets the channels, once: `None` if its processes have none. All processes do so in the same collective call.

@@ -27,6 +27,7 @@ mod create;
 mod edge_exchange;
 mod exchange;
 mod group;
+mod hosts;
 mod internal_meters;
 mod leaders;
 mod merge;
@@ -49,6 +50,7 @@ pub use create::{CommSpec, RemoteSpec, contexts_of, register, unregister, unregi
 pub use edge_exchange::distribute;
 pub use exchange::Exchange;
 pub use group::{Group, GroupRelation};
+pub use hosts::Hosts;
 pub use internal_meters::InternalMeters;
 pub use leaders::{AgreedLeaders, RemoteSide, agree_on_leaders};
 pub use merge::merged;

@@ -46,6 +46,23 @@ pub trait Transport: Send {
     /// ended is dropped.
     fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full>;
 
+    /// Longest message that is best sent as one record, whose data are copied in both processes. 0: the engine's own limit.
+    fn whole_bytes(&self) -> usize {
+        0
+    }
+
+    /// Bytes of the parts in which a message that is sent as one record best goes to a peer now, so that its copies overlap; `None`: it
+    /// goes whole. There is room for all parts that are pushed at once.
+    fn segment_bytes(&self, _dest: u32, _len: usize) -> Option<usize> {
+        None
+    }
+
+    /// Many records may be pushed until [`Self::release`]: they may wait for each other, to leave together.
+    fn gather(&mut self) {}
+
+    /// Sends what waits because of [`Self::gather`].
+    fn release(&mut self) {}
+
     /// Hands records that have arrived to `sink`, a bounded number, and returns how many there were. Never waits.
     /// # Errors
     /// A peer is lost (`MPI_ERR_PROC_ABORTED`), or the network failed.

@@ -2,7 +2,8 @@
 //!
 //! Each pair of processes has [`CREDITS`] credits in each direction: packets with records that the sender may have under way
 //! before the receiver has taken them. A record leaves at once while there is a credit. Without one, and when the provider takes nothing
-//! now, records collect in one packet, which leaves when a credit comes back. Credits travel in the packets of the other
+//! now, records collect in one packet, which leaves when a credit comes back. Short records beyond [`BURST`] between two polls are
+//! refused; the engine pushes them again at its next poll ([`Transport::gather`]), and they leave in one packet. Credits travel in the packets of the other
 //! direction, and alone when half of them are owed.
 //! Invariant: a send buffer is free, a packet that waits, or the provider's; a receive buffer is the provider's, or holds a
 //! packet that was not handed out yet. Packets of a pair are handed out in the order of their numbers.
@@ -41,13 +42,23 @@ use crate::token::Secret;
 use crate::watcher::Watcher;
 
 /// Packets with records that a sender may have under way to one receiver.
-const CREDITS: u32 = 8;
+const CREDITS: u32 = 16;
 /// Owed credits from which on they travel alone.
 const MOST_OWED: u32 = CREDITS / 2;
 /// Longest payload of a record.
 const PAYLOAD: usize = 64 << 10;
+/// A message to a peer to which nothing is under way goes in parts of so many bytes, if it is longer than the second.
+const SEGMENT: usize = 16 << 10;
+const LONGEST_WHOLE: usize = 24 << 10;
 /// Bytes of a buffer: a record of that length behind a header with an address.
 const BUFFER: usize = PAYLOAD + 4096;
+/// Packets with short records that leave to one peer between two polls. What is pushed beyond them waits in the engine
+/// for the next poll, and leaves together.
+const BURST: u32 = 3;
+/// Longest payload of a short record.
+const SHORT: usize = 4096;
+/// Bytes of records that wait for others at most.
+const GATHERED: usize = 12 << 10;
 const RECEIVES: usize = 64;
 const SENDS: usize = 64;
 /// First field of an address in text; another one means another release of the library.
@@ -119,6 +130,9 @@ struct Peer {
     /// Numbers of the next packets.
     sends: u64,
     takes: u64,
+    /// Packets sent since the poll with this number.
+    burst: u32,
+    burst_from: u64,
     /// A buffer with records that wait, and its length.
     open: Option<(u32, usize)>,
     /// Whether the peer has this process's address.
@@ -159,10 +173,17 @@ struct Inner {
     creditors: Vec<u32>,
     /// Receive buffers with packets that were not handed out, and their lengths.
     arrived: VecDeque<(u32, usize)>,
-    /// Receive buffers that the provider did not take back yet.
+    /// Receive buffers that the provider does not have, the one used last at the end, and the number of those that it has.
     unposted: Vec<u32>,
+    posted: usize,
+    /// Peers with which packets were exchanged, and one more.
+    partners: usize,
     /// Peers that are lost.
     lost: Vec<u32>,
+    /// Number of the last poll.
+    polls: u64,
+    /// Whether records wait for others that are pushed now.
+    gathers: bool,
     /// Packets that were no packets of this job.
     refused: u64,
     /// An error of the provider itself.
@@ -199,6 +220,8 @@ impl Network {
             owed: 0,
             sends: 0,
             takes: 0,
+            burst: 0,
+            burst_from: 0,
             open: None,
             introduced: false,
             listed: false,
@@ -225,7 +248,11 @@ impl Network {
             creditors: Vec::new(),
             arrived: VecDeque::new(),
             unposted: (0..RECEIVES as u32).collect(),
+            posted: 0,
+            partners: 2,
             lost: Vec::new(),
+            polls: 1,
+            gathers: false,
             refused: 0,
             failure: None,
         };
@@ -318,19 +345,6 @@ impl Shared {
 }
 
 impl Inner {
-    fn post_receives(&mut self) {
-        while let Some(number) = self.unposted.pop() {
-            let at = self.buffers.at(number).as_mut_ptr();
-            let operation = &raw mut self.operations[number as usize];
-            // SAFETY: the buffer and the operation stay until the provider is closed, and no other code uses them until the
-            // receive completes.
-            if unsafe { self.provider.receive(at, BUFFER, self.region, operation) } != 0 {
-                self.unposted.push(number);
-                return;
-            }
-        }
-    }
-
     /// The number of a peer's address, which is found at the first message. `None`: the peer is lost now.
     fn address(&mut self, peer: u32) -> Option<u64> {
         if let Some(address) = self.peers[peer as usize].address {
@@ -400,6 +414,10 @@ impl Inner {
         if peer.lost.is_some() {
             return Ok(());
         }
+        let short = payload.len() <= SHORT;
+        if short && !self.gathers && peer.burst_from == self.polls && peer.burst >= BURST {
+            return Err(Full);
+        }
         if peer.open.is_some_and(|(_, len)| len + need > BUFFER) {
             self.flush(dest);
         }
@@ -413,8 +431,11 @@ impl Inner {
                 (buffer, HEADER + ((address + 7) & !7))
             }
         };
-        peer.open = Some((buffer, packet::append(self.buffers.at(buffer), len, head, payload)));
-        if !peer.listed {
+        let len = packet::append(self.buffers.at(buffer), len, head, payload);
+        peer.open = Some((buffer, len));
+        if self.gathers && short && len < GATHERED {
+            self.list(dest);
+        } else if !peer.listed || self.gathers {
             self.flush(dest);
         }
         Ok(())
@@ -426,7 +447,7 @@ impl Inner {
 
     /// Whether a thread may sleep until the provider's descriptor is readable.
     fn may_sleep(&mut self) -> bool {
-        let idle = self.arrived.is_empty() && self.creditors.is_empty() && self.unposted.is_empty();
+        let idle = self.arrived.is_empty() && self.creditors.is_empty() && !self.lacks_receives();
         idle && self.failure.is_none()
             && !self.waiting.iter().any(|dest| self.peers[*dest as usize].credits > 0)
             && self.provider.may_sleep()

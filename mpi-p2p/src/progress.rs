@@ -4,6 +4,7 @@
 //! Not here: what a pass does with the lock released (`copying`), calls of services (`service`).
 
 use mpi_errors::{Error, Result};
+use mpi_fabric::Endpoint;
 
 use crate::core::{Core, State};
 
@@ -19,36 +20,16 @@ impl State {
     /// made progress, with the `moved` ones before.
     #[inline(never)]
     pub fn advance_pending(&mut self, moved: usize) -> Result<usize> {
-        let State { endpoint, core, .. } = self;
-        if let Some(fault) = core.fault.take() {
-            return Err(core.fail_waits(fault));
+        if let Some(fault) = self.core.fault.take() {
+            return Err(self.core.fail_waits(fault));
         }
+        let State { endpoint, core, .. } = self;
         let before = core.pending();
         let completions = core.completions;
         if core.lost_reported {
             core.fail_lost(endpoint);
         }
-        if !core.copy_requests.is_empty() {
-            core.begin_requested_copies(endpoint);
-        }
-        if !core.matched.is_empty() {
-            core.start_matched_transfers(endpoint);
-        }
-        if !core.copies.list.is_empty() {
-            core.complete_copies(endpoint);
-        }
-        if !core.replies.is_empty() {
-            core.flush_replies(endpoint);
-        }
-        if core.backlogged > 0 {
-            core.flush_backlog(endpoint);
-        }
-        if !core.streams.is_empty() {
-            core.feed_streams(endpoint);
-        }
-        if !core.partitions.pending.is_empty() {
-            core.send_pending_partitions(endpoint);
-        }
+        endpoint.gathering(|endpoint| core.push_pending(endpoint));
         if !core.room_waits.is_empty() {
             core.serve_room_waits();
         }
@@ -59,6 +40,31 @@ impl State {
 }
 
 impl Core {
+    /// Pushes what has waited, and what is to be answered.
+    fn push_pending(&mut self, endpoint: &mut Endpoint) {
+        if !self.copy_requests.is_empty() {
+            self.begin_requested_copies(endpoint);
+        }
+        if !self.matched.is_empty() {
+            self.start_matched_transfers(endpoint);
+        }
+        if !self.copies.list.is_empty() {
+            self.complete_copies(endpoint);
+        }
+        if !self.replies.is_empty() {
+            self.flush_replies(endpoint);
+        }
+        if self.backlogged > 0 {
+            self.flush_backlog(endpoint);
+        }
+        if !self.streams.is_empty() {
+            self.feed_streams(endpoint);
+        }
+        if !self.partitions.pending.is_empty() {
+            self.send_pending_partitions(endpoint);
+        }
+    }
+
     /// Whether a pass has more to do than to poll.
     #[inline]
     pub fn has_work(&self) -> bool {

@@ -68,6 +68,11 @@ impl Engine {
         processes.iter().all(|process| endpoint.way(*process) != Way::Network)
     }
 
+    /// Whether a network is between these processes, in a job whose hosts may have several processes: the same in all of them.
+    pub fn has_hosts(&self, guard: &Guard<'_>, processes: &[u32]) -> bool {
+        self.state.get(guard).endpoint.has_hosts() && !self.on_one_host(guard, processes)
+    }
+
     /// As [`mpi_fabric::Endpoint::depart`].
     pub fn depart(&self, guard: &mut Guard<'_>) {
         self.state.get_mut(guard).endpoint.depart();

@@ -80,7 +80,7 @@ impl State {
         let Some(route) = context.routes.get(dest as u32 as usize).copied() else { return false };
         let world = route.world;
         let bytes = buffer.bytes();
-        if !context.is_eager(bytes) && !core.goes_in_cells(context, &self.endpoint, world, buffer)
+        if !context.is_eager(bytes) && !core.goes_whole(context, &self.endpoint, world, buffer)
             || core.has_backlog(world)
         {
             return false;
@@ -232,9 +232,10 @@ impl State {
             return Err(self.endpoint.lost_error(route.world));
         }
         // A longer message goes at once or not: it might wait for a receiver that is not its own.
-        let eager = context.is_eager(bytes) && bytes <= self.endpoint.max_payload() as u64;
         let route = context.routes[dest as usize];
         let world = route.world;
+        let eager = context.is_eager(bytes) && bytes <= self.endpoint.max_payload() as u64
+            || context.is_eager(CELL_BYTES as u64) && bytes <= self.endpoint.whole_bytes(world);
         context.count_sent(context_id, route, bytes);
         match eager {
             true => core.count_eager(bytes),
@@ -304,16 +305,19 @@ impl Core {
         size_class(self.sizes, bytes).sent.incr();
     }
 
-    /// Whether a message that is longer than eager ones goes whole, because there are cells for all of it.
+    /// Whether a message that is longer than eager ones goes whole, because there are cells for all of it, or over the network.
     #[cold]
     #[inline(never)]
-    fn goes_in_cells(&self, context: &Context, endpoint: &Endpoint, world: u32, buffer: &SendBuf<'_>) -> bool {
+    fn goes_whole(&self, context: &Context, endpoint: &Endpoint, world: u32, buffer: &SendBuf<'_>) -> bool {
         let bytes = buffer.bytes();
-        bytes <= self.settings.cell_limit.get()
-            && context.is_eager(CELL_BYTES as u64)
-            && buffer.contiguous().is_some_and(|memory| endpoint.shared_place(world, memory).is_none())
-            && endpoint.has_cells_for(world, bytes)
-            && !self.lock.is_contended()
+        if !context.is_eager(CELL_BYTES as u64) {
+            return false;
+        }
+        bytes <= endpoint.whole_bytes(world)
+            || bytes <= self.settings.cell_limit.get()
+                && buffer.contiguous().is_some_and(|memory| endpoint.shared_place(world, memory).is_none())
+                && endpoint.has_cells_for(world, bytes)
+                && !self.lock.is_contended()
     }
 
     /// Whether sends to this process wait for room already.

@@ -5,7 +5,7 @@
 //! same call, or none does; afterwards each finds whether there are channels without a message. Calls that make
 //! persistent requests are in that order too.
 
-use mpi_comm::{CHANNELS_TAG, Channels, Comm, Exchange};
+use mpi_comm::{CHANNELS_TAG, Channels, Comm, Exchange, Hosts};
 use mpi_core::Guard;
 use mpi_errors::Result;
 use mpi_p2p::{Channel, Place};
@@ -56,6 +56,17 @@ impl Collectives {
     #[inline(never)]
     fn open_channels<'a>(&'a self, comm: &Comm, guard: Guard<'a>) -> Result<Guard<'a>> {
         let members = comm.group().world_ranks();
+        if comm.remote().is_none() && self.engine.has_hosts(&guard, members) {
+            let own = u64::from(self.engine.first_of_host(&guard));
+            drop(guard);
+            let words = Exchange::among_all(&self.engine, comm, CHANNELS_TAG).all([own])?;
+            let words: Vec<u64> = words.iter().map(|[word]| *word).collect();
+            if let Some(hosts) = Hosts::of(&words) {
+                comm.set_hosts(hosts);
+            }
+            comm.set_channels(None);
+            return Ok(self.engine.lock());
+        }
         let several = (2..=self.settings.shared_processes.get().min(MOST_PROCESSES)).contains(&comm.size());
         if comm.remote().is_some() || !several || !self.engine.share_memory(&guard, members) {
             comm.set_channels(None);

@@ -42,6 +42,11 @@ impl Endpoint {
         self.way(peer) == Way::SharedMemory
     }
 
+    /// Whether a network is between hosts of the job, and the ranks of each share memory.
+    pub fn has_hosts(&self) -> bool {
+        self.network.is_some() && !self.outputs.is_empty()
+    }
+
     /// This process ends as it should, which its peers on other hosts are to know.
     pub fn depart(&mut self) {
         if let Some(network) = &mut self.network {

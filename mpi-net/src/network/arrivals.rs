@@ -1,11 +1,32 @@
-//! Packets that arrive: checks, credits, the order of a pair, and the records in them.
+//! Packets that arrive: the receives for them, checks, credits, the order of a pair, and the records in them.
 
 use super::*;
 
 impl Inner {
+    /// Whether there are fewer receives than there should be.
+    pub(super) fn lacks_receives(&self) -> bool {
+        self.posted < (self.partners * CREDITS as usize).min(RECEIVES) && !self.unposted.is_empty()
+    }
+
+    /// Posts receives: as many as the peers with which packets were exchanged may send to, so that the caches keep the buffers.
+    pub(super) fn post_receives(&mut self) {
+        while self.lacks_receives() {
+            let Some(number) = self.unposted.pop() else { return };
+            let at = self.buffers.at(number).as_mut_ptr();
+            let operation = &raw mut self.operations[number as usize];
+            // SAFETY: the buffer and the operation stay until the provider is closed, and no other code uses them until the
+            // receive completes.
+            if unsafe { self.provider.receive(at, BUFFER, self.region, operation) } != 0 {
+                self.unposted.push(number);
+                return;
+            }
+            self.posted += 1;
+        }
+    }
+
     /// Takes completions.
     pub(super) fn progress(&mut self) {
-        let Inner { provider, arrived, free, under_way, receivers, unposted, .. } = self;
+        let Inner { provider, arrived, free, under_way, receivers, unposted, posted, .. } = self;
         let mut failed = Vec::new();
         let status = provider.poll(|Completion { operation, bytes, error }| {
             if operation.is_null() {
@@ -20,8 +41,13 @@ impl Inner {
                     // SAFETY: as above; the thread that waits reads it under the same lock.
                     unsafe { (*operation).number = done };
                 }
-                Kind::Receive if error == 0 => arrived.push_back((number as u32, bytes)),
-                Kind::Receive => unposted.push(number as u32),
+                Kind::Receive => {
+                    *posted -= 1;
+                    match error {
+                        0 => arrived.push_back((number as u32, bytes)),
+                        _ => unposted.push(number as u32),
+                    }
+                }
                 Kind::Send => {
                     *under_way -= 1;
                     free.push(number as u32);
@@ -84,6 +110,9 @@ impl Inner {
             return 0;
         }
         let mut seen = hand_out(from, words, bytes, sink);
+        if peer.takes == 0 && peer.sends == 0 {
+            self.partners += 1;
+        }
         peer.takes += 1;
         peer.owed += 1;
         while let Some(words) = peer.early.remove(&peer.takes) {

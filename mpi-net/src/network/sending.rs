@@ -35,7 +35,12 @@ impl Inner {
                 peer.introduced = true;
                 peer.owed = 0;
                 peer.credits -= 1;
+                if peer.takes == 0 && peer.sends == 0 {
+                    self.partners += 1;
+                }
                 peer.sends += 1;
+                peer.burst = if peer.burst_from == self.polls { peer.burst + 1 } else { 1 };
+                peer.burst_from = self.polls;
                 peer.open = None;
                 match at_once {
                     true => self.free.push(buffer),
@@ -67,7 +72,7 @@ impl Inner {
         for dest in take(&mut self.creditors) {
             self.return_credits(dest);
         }
-        if !self.unposted.is_empty() {
+        if self.lacks_receives() {
             self.post_receives();
         }
     }

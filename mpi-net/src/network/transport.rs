@@ -16,11 +16,37 @@ impl Transport for Network {
         self.shared.lock().push(dest, head, payload)
     }
 
+    fn whole_bytes(&self) -> usize {
+        PAYLOAD
+    }
+
+    fn segment_bytes(&self, dest: u32, len: usize) -> Option<usize> {
+        let inner = self.shared.lock();
+        let (peer, parts) = (&inner.peers[dest as usize], len.div_ceil(SEGMENT));
+        // A message behind others is copied while they are on their way. What the provider does not take at once collects in one
+        // packet, which has room for all parts.
+        let idle = peer.credits == CREDITS && peer.open.is_none() && inner.free.len() > parts && !inner.gathers;
+        (len > LONGEST_WHOLE && len <= PAYLOAD && idle).then_some(SEGMENT)
+    }
+
+    fn gather(&mut self) {
+        self.shared.lock().gathers = true;
+    }
+
+    fn release(&mut self) {
+        let inner = &mut *self.shared.lock();
+        inner.gathers = false;
+        if !inner.waiting.is_empty() {
+            inner.flush_all();
+        }
+    }
+
     fn poll(&mut self, sink: &mut dyn Sink) -> Result<usize> {
         let inner = &mut *self.shared.lock();
+        inner.polls += 1;
         inner.progress();
         let seen = if inner.arrived.is_empty() { 0 } else { self.shared.hand_out(inner, sink) };
-        if !inner.waiting.is_empty() || !inner.creditors.is_empty() || !inner.unposted.is_empty() {
+        if !inner.waiting.is_empty() || !inner.creditors.is_empty() || inner.lacks_receives() {
             inner.flush_all();
         }
         for peer in &inner.lost {

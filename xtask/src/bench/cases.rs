@@ -335,7 +335,7 @@ pub fn count_instructions(
     Ok(sum)
 }
 
-fn parse(line: &str) -> Result<Number> {
+pub fn parse(line: &str) -> Result<Number> {
     let words: Vec<&str> = line.split_whitespace().collect();
     if let [name, value, unit] = words[..]
         && let Ok(value) = value.parse()

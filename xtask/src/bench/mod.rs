@@ -6,6 +6,7 @@
 
 mod cases;
 mod floor;
+mod hosts;
 mod instruments;
 pub mod stack;
 mod table;
@@ -24,7 +25,7 @@ use floor::Class;
 pub struct Options {
     /// Cases to run: names or beginnings of names (latency, bandwidth, collective, launch, ...); none means all.
     /// `instruments` alone compares the library with a build of it that has no instruments, `stack` alone measures
-    /// tools in front of the library
+    /// tools in front of the library, `hosts` alone measures between two hosts made of namespaces (root only), with --peers beside MPICH
     names: Vec<String>,
     /// Measure MPICH, Open MPI and Intel MPI too, installed from PyPI into target/peers/ when missing
     #[arg(long)]
@@ -60,6 +61,9 @@ pub fn run(options: &Options) -> Result<()> {
     if options.names == ["stack"] {
         return stack::run(options.rounds);
     }
+    if options.names == ["hosts"] {
+        return hosts::run(options.rounds, options.peers);
+    }
     if let Some(wrong) = options.names.iter().find_map(|name| unknown(name, &cases::all())) {
         return Err(wrong.into());
     }
@@ -93,8 +97,8 @@ fn unknown(name: &str, cases: &[Case]) -> Option<String> {
     if cases.iter().any(|case| case.matches(&[name.to_owned()])) {
         return None;
     }
-    let names: Vec<&str> = cases.iter().map(|case| case.name).chain(["instruments", "stack"]).collect();
-    if ["instruments", "stack"].contains(&name) {
+    let names: Vec<&str> = cases.iter().map(|case| case.name).chain(["instruments", "stack", "hosts"]).collect();
+    if ["instruments", "stack", "hosts"].contains(&name) {
         return Some(format!("{name} is measured by itself: `cargo xtask bench {name}`"));
     }
     let near = |known: &str| strsim::normalized_damerau_levenshtein(name, known);

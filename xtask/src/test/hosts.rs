@@ -229,13 +229,14 @@ const SLURM_CASES: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Hosts, until it is dropped.
-struct Lab {
+pub struct Lab {
     script: PathBuf,
     folder: PathBuf,
 }
 
 impl Lab {
-    fn start(name: &str, hosts: u32) -> Result<Lab> {
+    /// Makes so many hosts.
+    pub fn start(name: &str, hosts: u32) -> Result<Lab> {
         let lab = Lab { script: paths::root().join("tests/hosts/lab.sh"), folder: paths::scratch("hosts").join(name) };
         lab.command(&["down"]).status()?;
         if let Some(parent) = lab.folder.parent() {
@@ -247,7 +248,13 @@ impl Lab {
         Ok(lab)
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    /// The folder with its state.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A command of the lab.
+    pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.script);
         command.arg(&self.folder).args(words);
         command

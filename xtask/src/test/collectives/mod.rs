@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Context, Report};
+use super::{Context, Report, network};
 use crate::peers::Library;
 use crate::process::{self, Outcome};
 use crate::spec::Spec;
@@ -35,8 +35,8 @@ const THREADS: [&str; 2] = ["1", "3"];
 
 /// Programs with control variables, with the number of ranks and of cases: messages where two processes share memory,
 /// short parts in shared memory, the comparison of arguments, reproducible sums, the algorithms of
-/// many processes, and the progress thread.
-const VARIED: [(&str, usize, &str, &[(&str, &str)]); 8] = [
+/// many processes, the progress thread, and two hosts.
+const VARIED: [(&str, usize, &str, &[(&str, &str)]); 10] = [
     ("every", 2, "2", &[("FERRUM_COLL_SHARED", "off")]),
     ("every", 2, "2", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
     ("every", 5, "1", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
@@ -50,7 +50,12 @@ const VARIED: [(&str, usize, &str, &[(&str, &str)]); 8] = [
         &[("FERRUM_COLL_RING_FROM", "3"), ("FERRUM_COLL_SPLIT_LIMIT", "1"), ("FERRUM_COLL_BCAST_SPLIT_LIMIT", "1")],
     ),
     ("mix", 4, "20", &[("FERRUM_COLL_PROGRESS_THREAD", "on")]),
+    ("every", 5, "1", &[(FORCE, "hosts")]),
+    ("mix", 4, "20", &[(FORCE, "hosts")]),
 ];
+
+/// Makes hosts of the processes of one, between which a network is.
+const FORCE: &str = "FERRUM_NET_FORCE";
 
 /// Each program with each number of ranks.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
@@ -90,6 +95,10 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             let program = folder.join(name);
             let test = format!("{name} {ranks} {}", variables[0].0);
             let arguments = [&seed, cases, "strict"];
+            if variables[0].0 == FORCE && !network::has_libfabric() {
+                report.skip(&test, "libfabric.so.1 is not found (Debian: libfabric1)");
+                continue;
+            }
             step(report, &test, || {
                 process::run(library.launch(ranks, &program).args(arguments).envs(variables.iter().copied()), LIMIT)
             });
