@@ -13,7 +13,7 @@ use mpi_core::{Guard, Handle, abi};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined, predefined_unwatched};
 use mpi_env::{CommRef, Object, Process};
 use mpi_errors::Result;
-use mpi_fabric::Mark;
+use mpi_fabric::{Mark, Recorder};
 use mpi_io::{File, Memory, Typed};
 use mpi_win::Win;
 
@@ -165,13 +165,25 @@ impl CallContext {
     /// Records the beginning of a call that may wait in the flight recorder.
     #[inline]
     pub fn enter(&self, function: u16, peer: i32, tag: i32, count: u64) -> Record {
+        Record(entered(&self.process.recorder, function, self.comm.context, peer, tag, count))
+    }
+
+    /// As [`CallContext::enter`], for point-to-point calls, which are short.
+    #[inline]
+    pub fn enter_inline(&self, function: u16, peer: i32, tag: i32, count: u64) -> Record {
         Record(self.process.recorder.enter(function, self.comm.context, peer, tag, count))
+    }
+
+    /// As [`CallContext::record`], for point-to-point calls.
+    #[inline]
+    pub fn record_inline(&self, function: u16, peer: i32, tag: i32, count: u64) {
+        self.process.recorder.record(function, self.comm.context, peer, tag, count);
     }
 
     /// Records a call that cannot wait in the flight recorder.
     #[inline]
     pub fn record(&self, function: u16, peer: i32, tag: i32, count: u64) {
-        self.process.recorder.record(function, self.comm.context, peer, tag, count);
+        recorded(&self.process.recorder, function, self.comm.context, peer, tag, count);
     }
 
     /// A communicator.
@@ -378,6 +390,18 @@ impl CallContext {
     pub fn whole_comm(&self, handle: Handle) -> Result<CommRef<'static>> {
         self.process.comm_ref(&self.guard, handle).ok_or_else(|| bad_comm("comm", handle.0))
     }
+}
+
+// Entry points of other than point-to-point calls share these two, which keeps the library small.
+
+#[inline(never)]
+fn entered(recorder: &'static Recorder, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Mark<'static> {
+    recorder.enter(function, comm, peer, tag, count)
+}
+
+#[inline(never)]
+fn recorded(recorder: &Recorder, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
+    recorder.record(function, comm, peer, tag, count);
 }
 
 // These functions take values, not the `CallContext`: a cold call that borrows it would force the hot path to keep all

@@ -7,7 +7,7 @@
 //! - [`facts`]: one word for each object, readable without the lock.
 //! - [`info`]: info objects, which are lists of keys and values.
 //! - [`callee`]: functions of the program, and the language they are written in.
-//! - [`aligned`]: heap memory at a given alignment.
+//! - [`clock`]: the time. [`aligned`]: heap memory at a given alignment.
 //! - [`table`]: handle tables, whose slots count their reuses.
 //! - [`lock`]: the lock of a process, cells that only its holder can access, and a short mutex for other state.
 //! - [`status`]: `MPI_Status` as the ABI lays it out.
@@ -30,6 +30,7 @@
 
 pub mod aligned;
 pub mod callee;
+pub mod clock;
 pub mod facts;
 mod generated;
 pub mod handle;

@@ -1,5 +1,5 @@
-//! Copies of rank blocks: a launcher whose ranks are on other hosts reads their states, recorders and instruments from a
-//! copy, page by page.
+//! Copies of rank blocks: a launcher whose ranks are on other hosts reads their states, recorders, instruments and traffic
+//! from a copy, page by page.
 //!
 //! Invariant: a copy has the layout of a job memory, so that every reader of one reads the other; it is private memory.
 //! Not here: how pages come from host to host (`mpi-launch`).
@@ -11,7 +11,7 @@ use mpi_errors::Result;
 use crate::job::Job;
 use crate::layout::{PAGE, block};
 
-/// Number of pages of a block.
+/// Number of pages of a block; those of the area of traffic follow.
 pub const BLOCK_PAGES: u32 = (block::BYTES / PAGE) as u32;
 /// Length of a page in bytes.
 pub const BLOCK_PAGE_BYTES: usize = PAGE;
@@ -26,15 +26,23 @@ impl Job {
         Job::private_of(ranks)
     }
 
-    /// A page of a rank's block; `None` if all of it is 0. Panics if there is no such rank or page.
+    /// Number of pages of a rank: those of its block, and of its traffic.
+    pub fn pages_of_rank(&self) -> u32 {
+        BLOCK_PAGES + (self.layout().traffic_bytes() / PAGE) as u32
+    }
+
+    /// A page of a rank; `None` if all of it is 0. Panics if there is no such rank or page.
     pub fn block_page(&self, rank: u32, page: u32) -> Option<Vec<u8>> {
         let at = self.page_at(rank, page);
+        if page >= BLOCK_PAGES && !self.is_written(at) {
+            return None;
+        }
         // Relaxed: the words of a rank that runs change while they are read, as for every reader of instruments.
         let words: Vec<u64> = (0..WORDS).map(|i| self.mapping().word(at + i * 8).load(Ordering::Relaxed)).collect();
         words.iter().any(|word| *word != 0).then(|| words.iter().flat_map(|word| word.to_le_bytes()).collect())
     }
 
-    /// Stores a page of a rank's block; bytes beyond a page have no effect. Panics if there is no such rank or page.
+    /// Stores a page of a rank; bytes beyond a page have no effect. Panics if there is no such rank or page.
     pub fn set_block_page(&self, rank: u32, page: u32, bytes: &[u8]) {
         let at = self.page_at(rank, page);
         for (i, bytes) in bytes.chunks_exact(8).take(WORDS).enumerate() {
@@ -45,8 +53,11 @@ impl Job {
     }
 
     fn page_at(&self, rank: u32, page: u32) -> usize {
-        assert!(rank < self.ranks() && page < BLOCK_PAGES, "page {page} of rank {rank} of {}", self.ranks());
-        self.layout().block_at(rank) + page as usize * PAGE
+        assert!(rank < self.ranks() && page < self.pages_of_rank(), "page {page} of rank {rank} of {}", self.ranks());
+        match page.checked_sub(BLOCK_PAGES) {
+            None => self.layout().block_at(rank) + page as usize * PAGE,
+            Some(page) => self.layout().traffic_at(rank) + page as usize * PAGE,
+        }
     }
 }
 
@@ -70,6 +81,7 @@ mod tests {
             }
         }
         assert!(used > 0 && used < BLOCK_PAGES);
+        assert!((BLOCK_PAGES..job.pages_of_rank()).all(|page| job.block_page(1, page).is_none()));
         assert_eq!((copy.life(4), copy.life(3)), (Life::Initialised, Life::Absent));
         let call = copy.recorder(4).current().unwrap();
         assert_eq!((call.function, call.ended), (functions::MPI_RECV, false));

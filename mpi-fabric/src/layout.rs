@@ -9,7 +9,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// First word of a bridge (`crate::bridge`): "FERRUMBR" in memory order.
 pub const BRIDGE_MAGIC: u64 = u64::from_le_bytes(*b"FERRUMBR");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.
@@ -144,11 +144,11 @@ pub mod block {
     /// The flight recorder.
     pub const RECORDER: usize = 0x2_0000;
     /// Length of the flight recorder in bytes.
-    pub const RECORDER_BYTES: usize = 0x1_1000;
+    pub const RECORDER_BYTES: usize = 0x2_1000;
     /// The part that every rank uses, and that is therefore reserved before it starts: offset and length.
     pub const RESERVED: [(usize, usize); 2] = [(0, 0x2000), (RECORDER, 0x1000)];
     /// Length of a block in bytes.
-    pub const BYTES: usize = 0x3_1000;
+    pub const BYTES: usize = 0x4_1000;
 }
 
 /// Offsets in a rank's area of traffic ([`crate::traffic`]).

@@ -131,7 +131,7 @@ pub use {
     rank_lock::RankLocks,
     recorder::{Mark, Recorder},
     region::{Access, RegionKey, Registration},
-    settings::{DepthCell, FabricSettings, RecorderDepth},
+    settings::{FabricSettings, RecorderCell, RecorderDepth, RecorderTimes},
     shared::{SharedMemory, SharedMemoryGuard},
     transfer::TransferSlot,
     transport::{BellRinger, NetworkCopies, ProcessId, Transport, Waiter, Waiting, Way},

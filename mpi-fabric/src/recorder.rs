@@ -1,6 +1,8 @@
 //! The flight recorder: the last calls of a rank, stored in the job memory, so that they outlive the process.
 //!
-//! On unless its depth is 0: entering a call is seven stores into the rank's own memory, leaving it one. The number of
+//! On unless its depth is 0: entering a call is seven stores into the rank's own memory, leaving it one. Where times are
+//! recorded too, the clock is read twice a call, which costs more than the rest; otherwise one bit of the mask, which is
+//! loaded anyway, skips that. The number of
 //! the call is stored first and the entry's first word last, each store a Release, which costs nothing where stores
 //! keep their order: a reader in another process that sees anything of a later call sees the later number as well, and
 //! skips the entry.
@@ -18,7 +20,12 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 mod mapped;
 #[cfg(all(test, loom))]
 mod model;
+#[cfg(not(loom))]
+mod thread_number;
+mod times;
 mod words;
+
+pub use times::{TimedCall, Times};
 
 /// Whether calls are recorded: not in the build that the cost of instruments is compared with.
 const KEPT: bool = cfg!(not(feature = "uninstrumented"));
@@ -39,6 +46,8 @@ const UNIT: u64 = 32;
 const ENDED: u64 = 1;
 /// Set in the first word of an entry from when the call has failed until its error is raised.
 const FAILED: u64 = 2;
+/// Set in the mask while times are recorded, and in the first word of an entry that has times.
+const TIMED: u64 = 4;
 /// The bits of the first word below the call's number.
 const FLAGS: u64 = UNIT - 1;
 
@@ -59,11 +68,22 @@ const PEER: usize = 16;
 const TAG: usize = 20;
 const COUNT: usize = 24;
 
+/// From an entry to its times, behind the last entry.
+const TIMES: usize = (MOST * UNIT) as usize;
+
 const _: () = assert!(MOST.is_power_of_two());
-const _: () = assert!(ENTRIES_AT + (MOST * UNIT) as usize <= block::RECORDER_BYTES);
+const _: () = assert!(ENTRIES_AT + TIMES + (MOST * UNIT) as usize <= block::RECORDER_BYTES);
 
 /// The memory of a recorder: the job memory, or loom's atomics.
 pub trait RecorderMemory {
+    /// An entry in it.
+    type Entry<'r>: EntryMemory<'r>
+    where
+        Self: 'r;
+
+    /// The entry at an offset.
+    fn entry(&self, offset: usize) -> Self::Entry<'_>;
+
     /// The word at an offset below the recorder's size, a multiple of 8.
     fn word(&self, offset: usize) -> &AtomicU64;
 
@@ -72,9 +92,21 @@ pub trait RecorderMemory {
     fn half(&self, offset: usize) -> &AtomicU32;
 }
 
+/// The memory of one entry and of its times.
+pub trait EntryMemory<'r>: Copy {
+    /// The word at an offset from the entry: one of the entry, or [`TIMES`] more one of its times.
+    fn word(self, offset: usize) -> &'r AtomicU64;
+
+    /// The half word, as [`RecorderMemory::half`].
+    fn half(self, offset: usize) -> &'r AtomicU32;
+}
+
 /// A rank's recorder in the job memory.
 #[cfg(not(loom))]
 pub type Recorder = Recording<mapped::MappedEntries>;
+/// The entry of a call that has begun, in the job memory.
+#[cfg(not(loom))]
+pub type Mark<'r> = Begun<mapped::MappedEntry<'r>>;
 
 /// A rank's recorder. Cheap to clone. Reading is thread-safe. The caller that records a call prevents other threads
 /// from recording at the same time (the process's lock); a mark may be used without it.
@@ -83,10 +115,9 @@ pub struct Recording<M>(M);
 
 /// The entry of a call that has begun.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark<'r> {
-    /// The entry's first word.
-    word: &'r AtomicU64,
-    /// Its value while the entry belongs to the call: nested calls may reuse it, or the depth may change.
+pub struct Begun<E> {
+    entry: E,
+    /// The value of its first word, without [`TIMED`], while the entry belongs to the call: nested calls may reuse it, or the depth may change.
     first: u64,
 }
 
@@ -109,29 +140,25 @@ pub struct Call {
     pub count: u64,
 }
 
-impl Mark<'_> {
+impl<'r, E: EntryMemory<'r>> Begun<E> {
     /// Records that the call has returned.
     #[inline(always)]
     pub fn leave(self) {
-        if KEPT && self.word.load(Ordering::Relaxed) == self.first {
-            // Release pairs with the Acquire in `call`.
-            self.word.store(self.first | ENDED, Ordering::Release);
-        }
-    }
-
-    /// As [`Mark::leave`], for a call in which the lock was held all the time, so that its entry is still its own.
-    #[inline(always)]
-    pub fn leave_held(self) {
         if KEPT {
-            // Release as in `leave`.
-            self.word.store(self.first | ENDED, Ordering::Release);
+            match self.entry.word(0).load(Ordering::Relaxed) == self.first {
+                // Release pairs with the Acquire in `call`.
+                true => self.entry.word(0).store(self.first | ENDED, Ordering::Release),
+                false => times::end(self.entry, self.first),
+            }
         }
     }
 
     /// Records that the call has failed, after it has returned, for [`Recording::refused`]. Not for hot paths.
     pub fn failed(self) {
-        if self.word.load(Ordering::Relaxed) == self.first | ENDED {
-            self.word.store(self.first | ENDED | FAILED, Ordering::Release);
+        let (word, ended) = (self.entry.word(0), self.first | ENDED);
+        let now = word.load(Ordering::Relaxed);
+        if now & !TIMED == ended {
+            word.store(now | FAILED, Ordering::Release);
         }
     }
 }
@@ -148,43 +175,43 @@ impl<M: RecorderMemory> Recording<M> {
         self.0.word(offset)
     }
 
+    /// The entry of a call with this number, in units.
     #[inline(always)]
-    fn half(&self, offset: usize) -> &AtomicU32 {
-        self.0.half(offset)
+    fn entry(&self, units: u64, mask: u64) -> M::Entry<'_> {
+        // Other processes can write the mask: it must not lead out of the recorder.
+        self.0.entry(ENTRIES_AT + (units & mask & WHOLE_MASK) as usize)
     }
 
-    /// The place of the entry of a call with this number, in units.
-    #[inline(always)]
-    fn entry(&self, units: u64) -> usize {
-        ENTRIES_AT + (units & self.mask()) as usize
-    }
-
+    /// The mask, with [`TIMED`].
     #[inline(always)]
     fn mask(&self) -> u64 {
-        // Other processes can write the mask: it must not lead out of the recorder.
-        self.word(MASK_AT).load(Ordering::Relaxed) & WHOLE_MASK
+        self.word(MASK_AT).load(Ordering::Relaxed)
     }
 
     #[inline(always)]
-    fn write(&self, function: u16, ended: u64, comm: u32, peer: i32, tag: i32, count: u64) -> Mark<'_> {
+    fn write(&self, function: u16, ended: u64, comm: u32, peer: i32, tag: i32, count: u64) -> Begun<M::Entry<'_>> {
         if !KEPT {
-            return Mark { word: self.last(), first: 0 };
+            return Begun { entry: self.entry(0, 0), first: 0 };
         }
         let units = self.last().load(Ordering::Relaxed).wrapping_add(UNIT);
         self.last().store(units, Ordering::Relaxed);
-        let at = self.entry(units);
+        let mask = self.mask();
+        let entry = self.entry(units, mask);
         // Release, each: pair with the Acquires in `call`, which then sees the number stored above.
-        self.half(at + FUNCTION).store(u32::from(function), Ordering::Release);
-        self.half(at + COMM).store(comm, Ordering::Release);
-        self.half(at + PEER).store(peer as u32, Ordering::Release);
-        self.half(at + TAG).store(tag as u32, Ordering::Release);
-        self.word(at + COUNT).store(count, Ordering::Release);
-        let (word, first) = (self.word(at), units | ended);
-        word.store(first, Ordering::Release);
-        Mark { word, first }
+        entry.half(FUNCTION).store(u32::from(function), Ordering::Release);
+        entry.half(COMM).store(comm, Ordering::Release);
+        entry.half(PEER).store(peer as u32, Ordering::Release);
+        entry.half(TAG).store(tag as u32, Ordering::Release);
+        entry.word(COUNT).store(count, Ordering::Release);
+        if mask & TIMED != 0 {
+            times::begin(entry);
+        }
+        let first = units | ended;
+        entry.word(0).store(first | mask & TIMED, Ordering::Release);
+        Begun { entry, first }
     }
 
-    /// Records a call that cannot wait, as begun and returned in one step. Needs no [`Mark::leave`].
+    /// Records a call that cannot wait, as begun and returned in one step. Needs no [`Begun::leave`].
     #[inline(always)]
     pub fn record(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
         self.write(function, ENDED, comm, peer, tag, count);
@@ -192,33 +219,33 @@ impl<M: RecorderMemory> Recording<M> {
 
     /// Records that a call begins. A few nanoseconds.
     #[inline(always)]
-    pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Mark<'_> {
+    pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Begun<M::Entry<'_>> {
         self.write(function, 0, comm, peer, tag, count)
     }
 
     /// Replaces the facts of a call that has not returned, if its entry still belongs to it: a call that waits for
     /// requests records what it waits for when its wait begins. Not for hot paths.
-    pub fn amend(&self, mark: Mark<'_>, comm: u32, peer: i32, tag: i32, count: u64) {
-        if !KEPT || mark.word.load(Ordering::Relaxed) != mark.first {
+    pub fn amend(&self, mark: Begun<M::Entry<'_>>, comm: u32, peer: i32, tag: i32, count: u64) {
+        let entry = mark.entry;
+        if !KEPT || entry.word(0).load(Ordering::Relaxed) & !TIMED != mark.first {
             return;
         }
-        let at = self.entry(mark.first & !FLAGS);
         // Release, each, as in `write`.
-        self.half(at + COMM).store(comm, Ordering::Release);
-        self.half(at + PEER).store(peer as u32, Ordering::Release);
-        self.half(at + TAG).store(tag as u32, Ordering::Release);
-        self.word(at + COUNT).store(count, Ordering::Release);
+        entry.half(COMM).store(comm, Ordering::Release);
+        entry.half(PEER).store(peer as u32, Ordering::Release);
+        entry.half(TAG).store(tag as u32, Ordering::Release);
+        entry.word(COUNT).store(count, Ordering::Release);
     }
 
-    /// Records a call that failed with an error, unless its [`Mark`] has recorded that already. Not for hot paths.
+    /// Records a call that failed with an error, unless its [`Begun`] has recorded that already. Not for hot paths.
     pub fn refused(&self, function: u16) {
         let last = self.last().load(Ordering::Relaxed) & !FLAGS;
-        let at = self.entry(last);
-        let first = self.word(at);
-        let recorded = first.load(Ordering::Relaxed) == last | ENDED | FAILED;
-        if recorded && self.half(at + FUNCTION).load(Ordering::Relaxed) == u32::from(function) {
+        let entry = self.entry(last, self.mask());
+        let first = entry.word(0).load(Ordering::Relaxed);
+        let recorded = first & !TIMED == last | ENDED | FAILED;
+        if recorded && entry.half(FUNCTION).load(Ordering::Relaxed) == u32::from(function) {
             // The next error is of another call.
-            first.store(last | ENDED, Ordering::Release);
+            entry.word(0).store(first & !FAILED, Ordering::Release);
         } else {
             self.record(function, 0, REFUSED, 0, 0);
         }
@@ -232,38 +259,39 @@ impl<M: RecorderMemory> Recording<M> {
     /// Sets how many calls are stored from now on, at most [`MOST`]; 0: none. Earlier ones may be lost.
     pub fn set_depth(&self, depth: u64) {
         let depth = depth.min(MOST);
-        self.word(MASK_AT).store((depth.max(1).next_power_of_two() - 1) * UNIT, Ordering::Relaxed);
+        let mask = (depth.max(1).next_power_of_two() - 1) * UNIT;
+        self.word(MASK_AT).store(mask | self.mask() & TIMED, Ordering::Relaxed);
         self.word(DEPTH_AT).store(depth, Ordering::Relaxed);
     }
 
     /// The recorded calls, oldest first. Invalid entries are omitted: the rank may be writing, or faulty.
     pub fn calls(&self) -> Vec<Call> {
-        let last = self.last().load(Ordering::Relaxed) / UNIT;
-        let Some(before) = self.depth().checked_sub(1) else { return Vec::new() };
-        let first = last.saturating_sub(before).max(1);
-        (first..=last).filter_map(|sequence| self.call(sequence)).collect()
+        self.sequences().filter_map(|sequence| self.call(sequence)).map(|timed| timed.call).collect()
     }
 
-    fn call(&self, sequence: u64) -> Option<Call> {
+    /// The numbers of the calls that are stored.
+    fn sequences(&self) -> impl Iterator<Item = u64> {
+        let last = self.last().load(Ordering::Relaxed) / UNIT;
+        let depth = self.depth();
+        let first = last.saturating_sub(depth.saturating_sub(1)).max(1);
+        (first..=last).filter(move |_| depth > 0)
+    }
+
+    fn call(&self, sequence: u64) -> Option<TimedCall> {
         let units = sequence * UNIT;
-        let at = self.entry(units);
-        // Acquire pairs with the Releases in `write`, `leave` and `failed`: what another call wrote comes with that
+        let entry = self.entry(units, self.mask());
+        // Acquire pairs with the Releases in `write`, `leave_held` and `failed`: what another call wrote comes with that
         // call's number, which the last load then sees.
-        let first = self.word(at).load(Ordering::Acquire);
+        let first = entry.word(0).load(Ordering::Acquire);
         let [function, comm, peer, tag] =
-            [FUNCTION, COMM, PEER, TAG].map(|offset| self.half(at + offset).load(Ordering::Acquire));
-        let count = self.word(at + COUNT).load(Ordering::Acquire);
-        let overwritten = self.last().load(Ordering::Relaxed).saturating_sub(units) > self.mask();
+            [FUNCTION, COMM, PEER, TAG].map(|offset| entry.half(offset).load(Ordering::Acquire));
+        let count = entry.word(COUNT).load(Ordering::Acquire);
+        let ended = first & ENDED != 0;
+        let times = (first & TIMED != 0).then(|| times::read(entry, ended));
+        let overwritten = self.last().load(Ordering::Relaxed).saturating_sub(units) > self.mask() & WHOLE_MASK;
         let whole = first & !FLAGS == units && !overwritten;
-        whole.then_some(Call {
-            sequence,
-            function: function as u16,
-            ended: first & ENDED != 0,
-            comm,
-            peer: peer as i32,
-            tag: tag as i32,
-            count,
-        })
+        let call = Call { sequence, function: function as u16, ended, comm, peer: peer as i32, tag: tag as i32, count };
+        whole.then_some(TimedCall { call, times })
     }
 
     /// The call that the rank is in, the innermost if several; else the last one that returned.

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mpi_t::Verbosity::{TunerAll, TunerBasic, UserAll};
-use mpi_t::{Cell, EnumDef, Limits, SettingType, TError, TResult, Value, ValueType};
+use mpi_t::{Cell, EnumDef, Limits, SWITCH, SettingType, TError, TResult, Value, ValueType};
 
 use crate::layout::{MAX_RING_BYTES, MIN_RING_BYTES};
 use crate::recorder::{self, Recorder};
@@ -46,6 +46,12 @@ mpi_t::cvars! {
         pub recorder_depth: RecorderDepth = recorder::DEPTH => {
             name: "fabric_recorder_depth", unit: "calls", category: "fabric.recorder", scope: Local,
             verbosity: UserAll },
+        /// Whether the flight recorder of this process stores when each call began and returned, and in which thread.
+        /// mpitop --timeline and mpiexec --timeline, which sets it, make a timeline of that. Each call takes the time of
+        /// two looks at the clock longer. Takes effect with the next call.
+        pub recorder_times: RecorderTimes = false => {
+            name: "fabric_recorder_times", unit: "", category: "fabric.recorder", scope: Local,
+            verbosity: UserAll },
     }
 }
 
@@ -62,52 +68,79 @@ impl FabricSettings {
 #[derive(Debug)]
 pub enum RecorderDepth {}
 
-/// The recorder's depth: a number, passed to the recorder when it changes.
-pub struct DepthCell {
-    depth: AtomicU64,
+/// The type of the switch for the recorder's times.
+#[derive(Debug)]
+pub enum RecorderTimes {}
+
+/// A word that is passed to the recorder when it changes.
+pub struct RecorderCell {
+    word: AtomicU64,
     recorder: OnceLock<Recorder>,
+    pass: fn(&Recorder, u64),
+    is_switch: bool,
 }
 
-impl fmt::Debug for DepthCell {
+impl fmt::Debug for RecorderCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DepthCell").field(&self.depth).finish()
+        f.debug_tuple("RecorderCell").field(&self.word).finish()
     }
 }
 
-impl DepthCell {
-    /// Connects the depth to this recorder. Only the first one counts.
+impl RecorderCell {
+    fn new(initial: u64, is_switch: bool, pass: fn(&Recorder, u64)) -> RecorderCell {
+        RecorderCell { word: AtomicU64::new(initial), recorder: OnceLock::new(), pass, is_switch }
+    }
+
+    /// Connects the word to this recorder. Only the first one counts.
     pub(crate) fn govern(&self, recorder: Recorder) {
-        self.recorder.get_or_init(|| recorder).set_depth(self.depth.load(Ordering::Relaxed));
+        (self.pass)(self.recorder.get_or_init(|| recorder), self.word.load(Ordering::Relaxed));
     }
 }
 
-impl Cell for DepthCell {
+impl Cell for RecorderCell {
     fn read(&self) -> Value {
-        Value::U64(self.depth.load(Ordering::Relaxed))
+        let word = self.word.load(Ordering::Relaxed);
+        if self.is_switch { Value::I32(word as i32) } else { Value::U64(word) }
     }
 
     fn write(&self, value: &Value) -> TResult<()> {
-        let Value::U64(depth) = value else { return Err(TError::INVALID) };
-        self.depth.store(*depth, Ordering::Relaxed);
+        let word = match value {
+            Value::U64(depth) if !self.is_switch => *depth,
+            Value::I32(on) if self.is_switch => u64::from(*on != 0),
+            _ => return Err(TError::INVALID),
+        };
+        self.word.store(word, Ordering::Relaxed);
         if let Some(recorder) = self.recorder.get() {
-            recorder.set_depth(*depth);
+            (self.pass)(recorder, word);
         }
         Ok(())
     }
 
     fn word(&self) -> Option<&AtomicU64> {
-        Some(&self.depth)
+        Some(&self.word)
     }
 }
 
 impl SettingType for RecorderDepth {
-    type Cell = DepthCell;
+    type Cell = RecorderCell;
     type Initial = u64;
     const TYPE: ValueType = ValueType::U64;
     const LIMITS: Limits = Limits::Whole(0, recorder::MOST as i128);
 
-    fn cell(initial: u64) -> DepthCell {
-        DepthCell { depth: AtomicU64::new(initial), recorder: OnceLock::new() }
+    fn cell(initial: u64) -> RecorderCell {
+        RecorderCell::new(initial, false, Recorder::set_depth)
+    }
+}
+
+impl SettingType for RecorderTimes {
+    type Cell = RecorderCell;
+    type Initial = bool;
+    const TYPE: ValueType = ValueType::I32;
+    const LIMITS: Limits = Limits::Whole(0, 1);
+    const STATES: Option<&'static EnumDef> = Some(&SWITCH);
+
+    fn cell(initial: bool) -> RecorderCell {
+        RecorderCell::new(initial.into(), true, |recorder, on| recorder.set_times(on != 0))
     }
 }
 
@@ -149,5 +182,34 @@ mod tests {
         settings.recorder_depth.write(&Value::U64(1)).expect("a number");
         recorder.record(2, 0, 0, 0, 0);
         assert_eq!(recorder.current().map(|call| (call.sequence, call.function)), Some((3007, 2)));
+    }
+
+    #[test]
+    fn calls_have_times_while_the_variable_says_so() {
+        let settings = FabricSettings::new();
+        let recorder = Endpoint::alone(settings).expect("memory for one rank").recorder();
+        recorder.enter(1, 0, 0, 0, 0).leave();
+        settings.recorder_times.write(&Value::I32(1)).expect("a switch");
+        let (before, open) = (mpi_core::clock::now_ns(), recorder.enter(2, 0, 0, 0, 0));
+        recorder.receives(3, 4);
+        recorder.record(3, 0, 0, 0, 0);
+        open.leave();
+        // The times stay when the depth changes.
+        settings.recorder_depth.write(&Value::U64(100)).expect("a number");
+        let still_open = recorder.enter(4, 0, 0, 0, 0);
+        let after = mpi_core::clock::now_ns();
+        let calls = recorder.timed_calls();
+        let times: Vec<_> = calls.iter().map(|timed| timed.times).collect();
+        let [None, Some(sent), Some(short), Some(begun)] = times[..] else { panic!("{calls:?}") };
+        assert_eq!((sent.second, short.second), (Some((3, 4)), None));
+        assert_eq!((short.end_ns, begun.end_ns), (Some(short.begin_ns), None));
+        let end = sent.end_ns.expect("it has returned");
+        assert!(sent.thread != 0 && sent.thread == begun.thread, "{sent:?}");
+        let order = [before, sent.begin_ns, short.begin_ns, end, begun.begin_ns, after];
+        assert!(order.is_sorted(), "{order:?}");
+        settings.recorder_times.write(&Value::I32(0)).expect("a switch");
+        still_open.leave();
+        recorder.record(5, 0, 0, 0, 0);
+        assert!(recorder.timed_calls().last().is_some_and(|timed| timed.times.is_none()));
     }
 }

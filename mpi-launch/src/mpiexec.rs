@@ -7,8 +7,8 @@
 //! - `plan`: programs found, hosts checked, ranks counted, before anything starts (`program`, `local_host`,
 //!   `bind`).
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
-//! - `tools`, `elf`: the tools in front of the library. `recordings`, `profile_table`, `trace_json`: `--profile` and
-//!   `--trace`.
+//! - `tools`, `elf`: the tools in front of the library. `recordings`, `profile_table`: `--profile` and `--trace`.
+//! - `last_calls`: `--timeline`.
 //! - `stats`: the summary of `--stats`.
 //! - `spawned`, `child_job`: jobs that ranks spawn, each with an `mpiexec` of its own.
 //! - `placement`, `nodelist`: which rank is on which host. `over_hosts`: jobs on several hosts.
@@ -32,6 +32,7 @@ mod environment;
 mod guard;
 mod hang;
 mod input;
+mod last_calls;
 mod local_host;
 mod memory_limit;
 mod mpir;
@@ -53,8 +54,6 @@ mod stats;
 mod streams;
 mod supervise;
 mod tools;
-mod trace_arrows;
-mod trace_json;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -115,6 +114,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
                 }
             }
             if values.faults.is_empty() {
+                last_calls::set_variables(&mut run.options, &values);
                 return launch(&run, values, reporter, None)
                     .unwrap_or_else(|error| reporter.refuse(error.exit_code(), &error));
             }
@@ -163,16 +163,24 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
         job.keep_peaks();
     }
     let recordings = Recordings::new(&run.options, plan.ranks)?;
+    last_calls::check(&run.options)?;
     let started = Instant::now();
-    let code = match plan.placement {
-        None => supervise::run(&plan, &run.options, &job, &recordings, reporter, parent)?,
+    let over_hosts::Outcome { code, shifts } = match plan.placement {
+        None => {
+            let code = supervise::run(&plan, &run.options, &job, &recordings, reporter, parent)?;
+            over_hosts::Outcome { code, shifts: Vec::new() }
+        }
         Some(_) => {
-            let blocks = statistics.at_end.get() != 0 || run.options.stats.is_some();
+            let wanted = run.options.stats.is_some() || run.options.timeline.is_some();
+            let blocks = statistics.at_end.get() != 0 || wanted;
             over_hosts::run(&plan, &run.options, (&job, &recordings), reporter, ring_bytes, blocks)?
         }
     };
     let seconds = started.elapsed().as_secs_f64();
-    let (table, unwritten) = recordings.finish(&plan, reporter);
+    if let Some(path) = run.options.timeline.as_deref().filter(|_| code != 0) {
+        last_calls::write(path, &job, &plan, reporter, ("the job has ended", &shifts));
+    }
+    let (table, unwritten) = recordings.finish(&plan, reporter, &shifts);
     // If standard error is closed there is no place for the table.
     let _ = std::io::stderr().lock().write_all(table.as_bytes());
     let lost = |sentence: &str| reporter.fail(TROUBLE, sentence, |object| object.text("kind", "output_lost"));
@@ -186,7 +194,10 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
     };
     let state_name = |variable: &str, value| CATALOG.state_name(variable, value);
     let written = run.options.stats.as_ref().map_or(Ok(()), |file| {
-        let summary = Summary::new(JobView::of(&job), seconds, code, &state_name);
+        let mut summary = Summary::new(JobView::of(&job), seconds, code, &state_name);
+        summary.hosts = plan.placement.as_ref().map_or(Vec::new(), |placement| {
+            (0..).zip(&placement.hosts).map(|(host, name)| (name.clone(), placement.ranks_of(host))).collect()
+        });
         stats::write(&summary, file.as_deref(), reporter.job())
     });
     let code = match written {

@@ -9,11 +9,13 @@
 mod causes;
 mod groups;
 mod progress;
+#[cfg(test)]
+mod tests;
 mod view;
 mod waits;
 
 pub use progress::Progress;
-pub use view::{HangView, RankView};
+pub use view::{HangView, RankProcess, RankView};
 
 use mpi_core::json::Object;
 
@@ -32,9 +34,12 @@ pub struct HangReport {
     pub groups: Vec<String>,
     /// Messages that nobody receives, and receives that nobody sends to.
     pub unmatched: Vec<String>,
-    /// What cannot be seen.
+    /// What cannot be seen, and, of a job on several hosts, which ranks are where.
     pub limits: Vec<String>,
 }
+
+/// Between two looks at a job that may make progress: a rank that is in the same call at both waits there.
+pub const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// The most lines of further findings, and of messages.
 const MOST_LINES: usize = 8;
@@ -54,7 +59,8 @@ impl HangReport {
     pub fn fields(&self, object: Object) -> Object {
         let list = |lines: &[String]| lines.iter().map(|line| Object::new().text("text", line)).collect::<Vec<_>>();
         let object = object.text("cause", &self.cause).objects("further", list(&self.further));
-        object.objects("groups", list(&self.groups)).objects("unmatched", list(&self.unmatched))
+        let object = object.objects("groups", list(&self.groups)).objects("unmatched", list(&self.unmatched));
+        object.objects("limits", list(&self.limits))
     }
 }
 
@@ -63,8 +69,15 @@ pub fn analyse(view: &HangView) -> HangReport {
     let doings: Vec<Doing> = (0..view.ranks.len() as u32).map(|rank| doing(view, rank)).collect();
     let mut causes = causes::find(view, &doings);
     causes.sort_by_key(|cause| cause.order);
+    let moving: Vec<u32> =
+        (0..).zip(&doings).filter(|(_, doing)| matches!(doing, Doing::Moving(_))).map(|(rank, _)| rank).collect();
     let mut texts = causes.into_iter().map(|cause: Cause| cause.text);
-    let cause = texts.next().unwrap_or_else(|| "no rank waits for another one".to_owned());
+    let none = || match &moving[..] {
+        [] => "no rank waits for another one".to_owned(),
+        [one] => format!("rank {one} makes progress, and no cause to wait is seen"),
+        several => format!("{} make progress, and no cause to wait is seen", ranks(several)),
+    };
+    let cause = texts.next().unwrap_or_else(none);
     let mut further: Vec<String> = Vec::new();
     for text in texts {
         if text != cause && !further.contains(&text) && further.len() < MOST_LINES {

@@ -22,11 +22,13 @@ pub struct FoundJob {
     pub holder: u32,
     /// The command line of the holder.
     pub command: String,
+    /// The process of another job of the list that has spawned it: its launcher, or a rank without one.
+    pub spawned_by: Option<u32>,
 }
 
 impl FoundJob {
     fn new(job: OpenJob, holder: u32) -> FoundJob {
-        FoundJob { job, holder, command: process::command(holder) }
+        FoundJob { job, holder, command: process::command(holder), spawned_by: None }
     }
 }
 
@@ -50,6 +52,16 @@ pub fn list() -> io::Result<Vec<FoundJob>> {
     }
     let mut jobs: Vec<FoundJob> = found.into_values().collect();
     jobs.sort_by_key(|found| found.holder);
+    // The launcher of a spawned job is a child of the launcher, or of the process, that started it.
+    let parents: Vec<Option<u32>> = jobs.iter().map(|found| process::parent(found.job.view().launcher_pid())).collect();
+    let has = |found: &FoundJob, pid: u32| {
+        let view = found.job.view();
+        view.launcher_pid() == pid || (0..view.ranks()).any(|rank| view.pid(rank) == pid)
+    };
+    for at in 0..jobs.len() {
+        let spawns = |parent: &u32| (0..jobs.len()).any(|other| other != at && has(&jobs[other], *parent));
+        jobs[at].spawned_by = parents[at].filter(spawns);
+    }
     Ok(jobs)
 }
 
@@ -94,14 +106,15 @@ pub fn id_text(id: u64) -> String {
     format!("{id:016x}")
 }
 
-/// The jobs as a table: process id, number of ranks, job, command line.
+/// The jobs as a table: process id, number of ranks, job, who spawned it, command line.
 pub fn lines(jobs: &[FoundJob]) -> String {
     let mut text = String::new();
     for found in jobs {
         let view = found.job.view();
         let command: String = found.command.chars().take(60).collect();
         let ranks = mpi_errors::counted(u64::from(view.ranks()), "rank");
-        text += &format!("  {:>8}  {ranks:<10}  {}  {command}\n", found.holder, id_text(view.id()));
+        let spawned = found.spawned_by.map_or(String::new(), |parent| format!("spawned by {parent}: "));
+        text += &format!("  {:>8}  {ranks:<10}  {}  {spawned}{command}\n", found.holder, id_text(view.id()));
     }
     text
 }

@@ -8,6 +8,7 @@
 //! - [`queues`]: communicators and message queues in the memory of a process.
 //! - [`hang`]: why a job makes no progress: who waits for whom.
 //! - [`traffic`]: who has sent how much to whom, sizes of messages, greatest lengths of queues.
+//! - [`timeline`]: the last calls with their times, as a file of a trace.
 //! - [`words`]: ranks and amounts as text.
 //!
 //! Invariant: everything in the job memory is input. Whatever it contains, a reader gets an error or wrong numbers, and
@@ -21,6 +22,7 @@ pub mod process;
 pub mod queues;
 pub mod sample;
 pub mod summary;
+pub mod timeline;
 pub mod traffic;
 mod view;
 pub mod words;

@@ -74,6 +74,12 @@ fn facts_of(stat: &str) -> Option<ProcessFacts> {
     Some(ProcessFacts { state, cpu_seconds: (user + system) as f64 / 100.0 })
 }
 
+/// The process that started a process, or has taken it over; `None` where the system does not report it.
+pub fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
+}
+
 /// The user that a process runs as; `None` if there is no such process.
 pub fn user(pid: u32) -> Option<u32> {
     fs::metadata(format!("/proc/{pid}")).ok().map(|facts| facts.uid())
@@ -103,6 +109,7 @@ mod tests {
     fn this_process_is_found() {
         assert!(facts(std::process::id()).is_some() && user(std::process::id()).is_some());
         assert!(!command(std::process::id()).is_empty());
+        assert_eq!(parent(std::process::id()), Some(std::os::unix::process::parent_id()));
         assert_eq!((facts(0), user(0)), (None, None));
     }
 }

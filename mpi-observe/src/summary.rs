@@ -12,6 +12,7 @@ use mpi_t::PvarClass;
 use crate::JobView;
 pub use crate::measure::Measure;
 use crate::traffic::Traffic;
+use crate::words;
 
 /// What an amount is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +118,8 @@ pub struct Summary {
     pub shared_bytes: Option<u64>,
     /// Who has sent how much to whom.
     pub traffic: Traffic,
+    /// The hosts with their ranks; empty for a job on one host.
+    pub hosts: Vec<(String, Vec<u32>)>,
     table: Table,
 }
 
@@ -208,8 +211,20 @@ impl Summary {
             outliers,
             shared_bytes,
             traffic: Traffic::read(job),
+            hosts: Vec::new(),
             table,
         }
+    }
+
+    /// Which ranks are on which host, in a line; empty for a job on one host. Of many hosts only their number and the first.
+    pub fn hosts_line(&self) -> String {
+        const MOST: usize = 8;
+        let part = |(name, ranks): &(String, Vec<u32>)| format!("{name} ({})", words::ranks(ranks));
+        let mut text = self.hosts.iter().take(MOST).map(part).collect::<Vec<_>>().join(", ");
+        if let Some(more) = self.hosts.len().checked_sub(MOST).filter(|more| *more > 0) {
+            text += &format!(" and {more} more");
+        }
+        text
     }
 
     /// An amount by its name.
@@ -268,6 +283,11 @@ impl Summary {
             .objects("outliers", outliers)
             .objects("amounts", amounts)
             .objects("collectives", collectives);
+        let host = |(name, ranks): &(String, Vec<u32>)| Object::new().text("host", name).array("ranks", numbers(ranks));
+        let object = match self.hosts.is_empty() {
+            true => object,
+            false => object.objects("hosts", self.hosts.iter().map(host)),
+        };
         self.traffic.json(object).objects("variables", variables).end()
     }
 }

@@ -4,7 +4,7 @@
 //! Not here: how a job is found (`job_list`).
 
 use mpi_errors::Result;
-use mpi_fabric::recorder::Call;
+use mpi_fabric::recorder::{Call, TimedCall};
 use mpi_fabric::statistics::{StateName, Table};
 use mpi_fabric::{AbortCause, Job, Life};
 
@@ -114,6 +114,11 @@ impl<'a> JobView<'a> {
     /// The last calls of a rank, oldest first.
     pub fn calls(&self, rank: u32) -> Vec<Call> {
         self.job.recorder(rank).calls()
+    }
+
+    /// The same with the times that were recorded.
+    pub fn timed_calls(&self, rank: u32) -> Vec<TimedCall> {
+        self.job.recorder(rank).timed_calls()
     }
 
     /// The call that a rank is in, the innermost if several; else the last one that returned.

@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use mpi_fabric::layout::{Layout, MIN_RING_BYTES, PAGE, block};
 use mpi_fabric::{Endpoint, Job, JobOptions};
-use mpi_observe::hang::{self, HangView};
+use mpi_observe::hang::{self, HangView, RankProcess};
 use mpi_observe::job_list::find;
 use mpi_observe::sample::{Rates, Sampler};
 use mpi_observe::summary::Summary;
+use mpi_observe::timeline::Timeline;
 use mpi_observe::traffic::Pair;
 use mpi_observe::{JobView, OpenJob, words};
 use mpi_t::{BlockDescription, InstrumentMemory};
@@ -39,7 +40,10 @@ fn read_all(job: JobView<'_>) -> usize {
         length += job.calls(rank).iter().map(|call| call.describe().len()).sum::<usize>();
         length += usize::from(job.is_lost(rank)) + usize::from(job.abort_by(rank).is_some());
     }
-    length += hang::analyse(&HangView::capture(job, &|_| Some(true))).lines().len();
+    length += hang::analyse(&HangView::capture(job, &|_| RankProcess::Runs(std::process::id()))).lines().len();
+    let timeline = Timeline::capture(job, &[]);
+    let written = timeline.write(File::create("/dev/null").expect("it is there"), &|_| Default::default(), "now");
+    length += written.expect("it takes everything").calls as usize;
     let summary = Summary::new(job, 1.0, 0, &|_, _| None);
     assert!(summary.traffic.pairs.iter().all(|pair| pair.from < job.ranks() && pair.to < job.ranks()));
     length += summary.json(None).len();

@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
@@ -27,6 +28,13 @@ pub enum Command {
         job: Option<String>,
         /// As JSON.
         json: bool,
+    },
+    /// Write the last calls with their times.
+    Timeline {
+        /// The job.
+        job: Option<String>,
+        /// The file.
+        file: PathBuf,
     },
     /// Print metrics.
     Metrics {
@@ -67,6 +75,9 @@ struct Options {
     /// Print why the job makes no progress: who waits for whom
     #[arg(long, conflicts_with_all = ["once", "openmetrics", "list"])]
     why: bool,
+    /// Write the times of the last calls to this file, for ui.perfetto.dev; the job needs fabric_recorder_times=on
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["once", "openmetrics", "list", "why", "json"])]
+    timeline: Option<PathBuf>,
     /// With --once, --why or --list: print JSON
     #[arg(long)]
     json: bool,
@@ -99,6 +110,7 @@ pub fn parse() -> Command {
     let Options { job, json, interval, .. } = options;
     match options {
         _ if options.list => Command::List { json },
+        Options { timeline: Some(file), .. } => Command::Timeline { job, file },
         _ if options.why => Command::Why { job, json },
         _ if options.once => Command::Once { job, json, interval },
         Options { listen: Some(address), .. } => Command::Serve { job, address },

@@ -2,7 +2,7 @@
 //!
 //! - `args`: the command line. `rows`: what is shown of each rank, and its order.
 //! - `screen`, `request`, `ranks_screen`, `jobs_screen`: the live view. `once`: the same as text or JSON.
-//! - `why`: who waits for whom.
+//! - `why`: who waits for whom. `timeline`: the last calls with their times.
 //! - `metrics`: OpenMetrics. `serve`: the same over HTTP.
 //!
 //! Invariant: only reads; a job is not slowed, and whatever its memory contains, the program ends with a sentence or goes
@@ -17,6 +17,7 @@ mod request;
 mod rows;
 mod screen;
 mod serve;
+mod timeline;
 mod why;
 
 use std::io::Write;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::List { json } => once::list(json).and_then(print),
         Command::Once { job, json, interval } => once::ranks(job.as_deref(), json, interval).and_then(print),
         Command::Why { job, json } => why::print(job.as_deref(), json).and_then(print),
+        Command::Timeline { job, file } => timeline::write(job.as_deref(), &file).and_then(print),
         Command::Metrics { job } => metrics::once(job.as_deref()).and_then(print),
         Command::Serve { job, address } => serve::run(job.as_deref(), address),
         Command::Screen { job, interval } => screen::run(job.as_deref(), interval),

@@ -64,14 +64,18 @@ fn text(found: &FoundJob, rows: &[Row]) -> String {
 
 fn job_object(found: &FoundJob, kind: &str) -> Object {
     let view = found.job.view();
-    Object::new()
+    let object = Object::new()
         .text("source", "mpitop")
         .text("kind", kind)
         .text("job", &id_text(view.id()))
         .number("pid", found.holder)
         .number("ranks", view.ranks())
         .number("cores", view.cores())
-        .text("command", &found.command.clone())
+        .text("command", &found.command.clone());
+    match found.spawned_by {
+        Some(parent) => object.number("spawned_by", parent),
+        None => object,
+    }
 }
 
 fn json_lines(found: &FoundJob, rows: &[Row], before: &Sample, after: &Sample) -> String {

@@ -140,6 +140,7 @@ impl<M: ThreadUse> Peer<'_, M> {
         self.call(EXCHANGE, |call| {
             let (dest, source) = (self.destination(tag)?, self.source_beside(from, tag)?);
             let guard = call.enter(dest, tag, data.len() as u64);
+            call.process.recorder.receives(source, tag);
             let (send, receive) = (SendBuf::from_slice(data), RecvBuf::from_slice(into));
             let status = call.process.engine.sendrecv(guard, call.context, dest, tag, send, source, tag, receive)?;
             received::<T>(&status)

@@ -43,6 +43,12 @@ int main(int argc, char **argv) {
     if (is("ssend") && rank < 2) {
         MPI_Ssend(&word, 1, MPI_INT, 1 - rank, 3, MPI_COMM_WORLD);
         MPI_Recv(&other, 1, MPI_INT, 1 - rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (is("far")) {
+        if (rank % (size / 2) == 0) {
+            MPI_Ssend(&word, 1, MPI_INT, size / 2 - rank, 3, MPI_COMM_WORLD);
+            MPI_Recv(&other, 1, MPI_INT, size / 2 - rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (is("large") && rank < 2) {
         MPI_Send(large, 100000, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD);
         MPI_Recv(large, 100000, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -1,7 +1,7 @@
 /* A job to look at. `load ring SECONDS`: each rank passes messages to the next for some time. `load stuck FILE`: all
  * ranks but the last wait for a message of the next, which never comes, until FILE exists; the last one computes.
  * `load once`: rank r sends r messages of 1000 bytes to rank 0, which receives them late: they are unexpected.
- * `load alone` waits for itself. `load parts`, `load crash`, `load handler`, `load threads`: see the functions. */
+ * `load alone` waits for itself. `load parts`, `load crash`, `load handler`, `load threads`, `load spawn`: see the functions. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -115,6 +115,15 @@ static void handler(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A spawned process and its parent, each of which waits for itself. */
+static void spawn(char *program)
+{
+    char *words[] = {"alone", NULL};
+    MPI_Comm child;
+    MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &child, MPI_ERRCODES_IGNORE);
+    MPI_Recv(buffer, 1, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "once";
@@ -134,6 +143,8 @@ int main(int argc, char **argv)
         threads();
     else if (strcmp(mode, "alone") == 0)
         MPI_Recv(buffer, 1, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (strcmp(mode, "spawn") == 0)
+        spawn(argv[0]);
     else if (strcmp(mode, "handler") == 0)
         handler();
     else

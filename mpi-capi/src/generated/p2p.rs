@@ -27,7 +27,7 @@ pub unsafe extern "C" fn PMPI_Bsend(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_BSEND, dest as i32, tag, count);
+        let record = cx.enter_inline(functions::MPI_BSEND, dest as i32, tag, count);
         record.end(imp::send::bsend(cx, buf, dest, tag, comm))
     })
 }
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn PMPI_Bsend_init(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_BSEND_INIT, dest as i32, tag, count);
+        cx.record_inline(functions::MPI_BSEND_INIT, dest as i32, tag, count);
         imp::persistent::bsend_init(cx, buf, dest, tag, comm, request)
     })
 }
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn PMPI_Buffer_detach(buffer_addr: *mut c_void, size: *mut
         let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
         let size = check::count_out("size", size)?;
 
-        let record = cx.enter(functions::MPI_BUFFER_DETACH, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_BUFFER_DETACH, -1, 0, 0);
         record.end(imp::buffer::buffer_detach(cx, buffer_addr, size))
     })
 }
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Buffer_flush() -> c_int {
     entry::running(functions::MPI_BUFFER_FLUSH, None, |cx| {
-        let record = cx.enter(functions::MPI_BUFFER_FLUSH, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_BUFFER_FLUSH, -1, 0, 0);
         record.end(imp::buffer::buffer_flush(cx))
     })
 }
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn PMPI_Buffer_iflush(request: *mut usize) -> c_int {
     entry::running(functions::MPI_BUFFER_IFLUSH, None, |cx| {
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_BUFFER_IFLUSH, -1, 0, 0);
+        cx.record_inline(functions::MPI_BUFFER_IFLUSH, -1, 0, 0);
         imp::buffer::buffer_iflush(cx, request)
     })
 }
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn PMPI_Cancel(request: *mut usize) -> c_int {
     entry::running(functions::MPI_CANCEL, None, |cx| {
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_CANCEL, -1, 0, 0);
+        cx.record_inline(functions::MPI_CANCEL, -1, 0, 0);
         imp::request::cancel(cx, request)
     })
 }
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn PMPI_Comm_attach_buffer(comm: usize, buffer: *mut c_voi
         let comm = cx.comm("comm", comm)?;
         let size = check::size("size", size as i64)?;
 
-        cx.record(functions::MPI_COMM_ATTACH_BUFFER, -1, 0, 0);
+        cx.record_inline(functions::MPI_COMM_ATTACH_BUFFER, -1, 0, 0);
         imp::buffer::comm_attach_buffer(cx, comm, buffer, size)
     })
 }
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn PMPI_Comm_detach_buffer(comm: usize, buffer_addr: *mut 
         let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
         let size = check::count_out("size", size)?;
 
-        let record = cx.enter(functions::MPI_COMM_DETACH_BUFFER, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_COMM_DETACH_BUFFER, -1, 0, 0);
         record.end(imp::buffer::comm_detach_buffer(cx, comm, buffer_addr, size))
     })
 }
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn PMPI_Comm_flush_buffer(comm: usize) -> c_int {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_COMM_FLUSH_BUFFER, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_COMM_FLUSH_BUFFER, -1, 0, 0);
         record.end(imp::buffer::comm_flush_buffer(cx, comm))
     })
 }
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn PMPI_Comm_iflush_buffer(comm: usize, request: *mut usiz
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_COMM_IFLUSH_BUFFER, -1, 0, 0);
+        cx.record_inline(functions::MPI_COMM_IFLUSH_BUFFER, -1, 0, 0);
         imp::buffer::comm_iflush_buffer(cx, comm, request)
     })
 }
@@ -307,7 +307,7 @@ pub unsafe extern "C" fn PMPI_Ibsend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_IBSEND, dest as i32, tag, count);
+        cx.record_inline(functions::MPI_IBSEND, dest as i32, tag, count);
         imp::send::ibsend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -357,7 +357,7 @@ pub unsafe extern "C" fn PMPI_Improbe(
         let message = check::out("message", message)?;
         let status = check::status_out("status", status)?;
 
-        cx.record(functions::MPI_IMPROBE, source as i32, tag, 0);
+        cx.record_inline(functions::MPI_IMPROBE, source as i32, tag, 0);
         imp::receive::improbe(cx, source, tag, comm, flag, message, status)
     })
 }
@@ -378,7 +378,7 @@ pub unsafe extern "C" fn PMPI_Imrecv(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_IMRECV, -1, 0, count);
+        cx.record_inline(functions::MPI_IMRECV, -1, 0, count);
         imp::receive::imrecv(cx, buf, message, request)
     })
 }
@@ -421,7 +421,7 @@ pub unsafe extern "C" fn PMPI_Iprobe(
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        cx.record(functions::MPI_IPROBE, source as i32, tag, 0);
+        cx.record_inline(functions::MPI_IPROBE, source as i32, tag, 0);
         imp::receive::iprobe(cx, source, tag, comm, flag, status)
     })
 }
@@ -464,7 +464,7 @@ pub unsafe extern "C" fn PMPI_Irecv(
             let request = check::out("request", request)?;
             let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-            cx.record(functions::MPI_IRECV, source as i32, tag, count);
+            cx.record_inline(functions::MPI_IRECV, source as i32, tag, count);
             imp::receive::irecv(cx, buf, source, tag, comm, request)
         })
     }
@@ -517,7 +517,7 @@ pub unsafe extern "C" fn PMPI_Irsend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_IRSEND, dest as i32, tag, count);
+        cx.record_inline(functions::MPI_IRSEND, dest as i32, tag, count);
         imp::send::irsend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -586,7 +586,7 @@ pub unsafe extern "C" fn PMPI_Isend(
             let request = check::out("request", request)?;
             let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-            cx.record(functions::MPI_ISEND, dest as i32, tag, count);
+            cx.record_inline(functions::MPI_ISEND, dest as i32, tag, count);
             imp::send::isend(cx, buf, dest, tag, comm, request)
         })
     }
@@ -649,7 +649,7 @@ pub unsafe extern "C" fn PMPI_Isendrecv(
         let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, sendtype)?;
         let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, recvtype)?;
 
-        cx.record(functions::MPI_ISENDRECV, dest as i32, sendtag, sendcount);
+        cx.record_inline(functions::MPI_ISENDRECV, dest as i32, sendtag, sendcount);
         imp::send_receive::isendrecv(cx, sendbuf, dest, sendtag, recvbuf, source, recvtag, comm, request)
     })
 }
@@ -715,7 +715,7 @@ pub unsafe extern "C" fn PMPI_Isendrecv_replace(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_ISENDRECV_REPLACE, dest as i32, sendtag, count);
+        cx.record_inline(functions::MPI_ISENDRECV_REPLACE, dest as i32, sendtag, count);
         imp::send_receive::isendrecv_replace(cx, buf, dest, sendtag, source, recvtag, comm, request)
     })
 }
@@ -771,7 +771,7 @@ pub unsafe extern "C" fn PMPI_Issend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_ISSEND, dest as i32, tag, count);
+        cx.record_inline(functions::MPI_ISSEND, dest as i32, tag, count);
         imp::send::issend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -819,7 +819,7 @@ pub unsafe extern "C" fn PMPI_Mprobe(
         let message = check::out("message", message)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.enter(functions::MPI_MPROBE, source as i32, tag, 0);
+        let record = cx.enter_inline(functions::MPI_MPROBE, source as i32, tag, 0);
         record.end(imp::receive::mprobe(cx, source, tag, comm, message, status))
     })
 }
@@ -840,7 +840,7 @@ pub unsafe extern "C" fn PMPI_Mrecv(
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_MRECV, -1, 0, count);
+        let record = cx.enter_inline(functions::MPI_MRECV, -1, 0, count);
         record.end(imp::receive::mrecv(cx, buf, message, status))
     })
 }
@@ -880,7 +880,7 @@ pub unsafe extern "C" fn PMPI_Parrived(request: usize, partition: c_int, flag: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Pready(partition: c_int, request: usize) -> c_int {
     entry::running(functions::MPI_PREADY, None, |cx| {
-        cx.record(functions::MPI_PREADY, -1, 0, 0);
+        cx.record_inline(functions::MPI_PREADY, -1, 0, 0);
         imp::partitioned::pready(cx, partition, request)
     })
 }
@@ -891,7 +891,7 @@ pub unsafe extern "C" fn PMPI_Pready_list(length: c_int, array_of_partitions: *c
     entry::running(functions::MPI_PREADY_LIST, None, |cx| {
         let length = check::length("length", length)?;
 
-        cx.record(functions::MPI_PREADY_LIST, -1, 0, 0);
+        cx.record_inline(functions::MPI_PREADY_LIST, -1, 0, 0);
         imp::partitioned::pready_list(cx, length, array_of_partitions, request)
     })
 }
@@ -900,7 +900,7 @@ pub unsafe extern "C" fn PMPI_Pready_list(length: c_int, array_of_partitions: *c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Pready_range(partition_low: c_int, partition_high: c_int, request: usize) -> c_int {
     entry::running(functions::MPI_PREADY_RANGE, None, |cx| {
-        cx.record(functions::MPI_PREADY_RANGE, -1, 0, 0);
+        cx.record_inline(functions::MPI_PREADY_RANGE, -1, 0, 0);
         imp::partitioned::pready_range(cx, partition_low, partition_high, request)
     })
 }
@@ -927,7 +927,7 @@ pub unsafe extern "C" fn PMPI_Precv_init(
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_PRECV_INIT, source as i32, tag, count);
+        cx.record_inline(functions::MPI_PRECV_INIT, source as i32, tag, count);
         imp::partitioned::precv_init(cx, buf, partitions, count, datatype, source, tag, comm, info, request)
     })
 }
@@ -942,7 +942,7 @@ pub unsafe extern "C" fn PMPI_Probe(source: c_int, tag: c_int, comm: usize, stat
         let tag = check::any_tag("tag", tag)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.enter(functions::MPI_PROBE, source as i32, tag, 0);
+        let record = cx.enter_inline(functions::MPI_PROBE, source as i32, tag, 0);
         record.end(imp::receive::probe(cx, source, tag, comm, status))
     })
 }
@@ -969,7 +969,7 @@ pub unsafe extern "C" fn PMPI_Psend_init(
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_PSEND_INIT, dest as i32, tag, count);
+        cx.record_inline(functions::MPI_PSEND_INIT, dest as i32, tag, count);
         imp::partitioned::psend_init(cx, buf, partitions, count, datatype, dest, tag, comm, info, request)
     })
 }
@@ -1012,7 +1012,7 @@ pub unsafe extern "C" fn PMPI_Recv(
             let status = check::status_out("status", status)?;
             let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-            let record = cx.enter(functions::MPI_RECV, source as i32, tag, count);
+            let record = cx.enter_inline(functions::MPI_RECV, source as i32, tag, count);
             record.end(imp::receive::recv(cx, buf, source, tag, comm, status))
         })
     }
@@ -1065,7 +1065,7 @@ pub unsafe extern "C" fn PMPI_Recv_init(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_RECV_INIT, source as i32, tag, count);
+        cx.record_inline(functions::MPI_RECV_INIT, source as i32, tag, count);
         imp::persistent::recv_init(cx, buf, source, tag, comm, request)
     })
 }
@@ -1129,7 +1129,7 @@ pub unsafe extern "C" fn PMPI_Request_get_status_all(
         let count = check::length("count", count)?;
         let flag = check::out("flag", flag)?;
 
-        cx.record(functions::MPI_REQUEST_GET_STATUS_ALL, -1, 0, 0);
+        cx.record_inline(functions::MPI_REQUEST_GET_STATUS_ALL, -1, 0, 0);
         imp::get_status::request_get_status_all(cx, count, array_of_requests, flag, array_of_statuses)
     })
 }
@@ -1149,7 +1149,7 @@ pub unsafe extern "C" fn PMPI_Request_get_status_any(
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        cx.record(functions::MPI_REQUEST_GET_STATUS_ANY, -1, 0, 0);
+        cx.record_inline(functions::MPI_REQUEST_GET_STATUS_ANY, -1, 0, 0);
         imp::get_status::request_get_status_any(cx, count, array_of_requests, index, flag, status)
     })
 }
@@ -1167,7 +1167,7 @@ pub unsafe extern "C" fn PMPI_Request_get_status_some(
         let incount = check::length("incount", incount)?;
         let outcount = check::out("outcount", outcount)?;
 
-        cx.record(functions::MPI_REQUEST_GET_STATUS_SOME, -1, 0, 0);
+        cx.record_inline(functions::MPI_REQUEST_GET_STATUS_SOME, -1, 0, 0);
         imp::get_status::request_get_status_some(
             cx,
             incount,
@@ -1198,7 +1198,7 @@ pub unsafe extern "C" fn PMPI_Rsend(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_RSEND, dest as i32, tag, count);
+        let record = cx.enter_inline(functions::MPI_RSEND, dest as i32, tag, count);
         record.end(imp::send::rsend(cx, buf, dest, tag, comm))
     })
 }
@@ -1248,7 +1248,7 @@ pub unsafe extern "C" fn PMPI_Rsend_init(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_RSEND_INIT, dest as i32, tag, count);
+        cx.record_inline(functions::MPI_RSEND_INIT, dest as i32, tag, count);
         imp::persistent::rsend_init(cx, buf, dest, tag, comm, request)
     })
 }
@@ -1314,7 +1314,7 @@ pub unsafe extern "C" fn PMPI_Send(
             let tag = check::tag("tag", tag)?;
             let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-            let record = cx.enter(functions::MPI_SEND, dest as i32, tag, count);
+            let record = cx.enter_inline(functions::MPI_SEND, dest as i32, tag, count);
             record.end(imp::send::send(cx, buf, dest, tag, comm))
         })
     }
@@ -1365,7 +1365,7 @@ pub unsafe extern "C" fn PMPI_Send_init(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_SEND_INIT, dest as i32, tag, count);
+        cx.record_inline(functions::MPI_SEND_INIT, dest as i32, tag, count);
         imp::persistent::send_init(cx, buf, dest, tag, comm, request)
     })
 }
@@ -1427,7 +1427,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv(
         let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, sendtype)?;
         let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, recvtype)?;
 
-        let record = cx.enter(functions::MPI_SENDRECV, dest as i32, sendtag, sendcount);
+        let record = cx.enter_inline(functions::MPI_SENDRECV, dest as i32, sendtag, sendcount);
         record.end(imp::receive::sendrecv(cx, sendbuf, dest, sendtag, recvbuf, source, recvtag, comm, status))
     })
 }
@@ -1493,7 +1493,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace(
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_SENDRECV_REPLACE, dest as i32, sendtag, count);
+        let record = cx.enter_inline(functions::MPI_SENDRECV_REPLACE, dest as i32, sendtag, count);
         record.end(imp::receive::sendrecv_replace(cx, buf, dest, sendtag, source, recvtag, comm, status))
     })
 }
@@ -1535,7 +1535,7 @@ pub unsafe extern "C" fn PMPI_Session_attach_buffer(session: usize, buffer: *mut
         let session = cx.session("session", session)?;
         let size = check::size("size", size as i64)?;
 
-        cx.record(functions::MPI_SESSION_ATTACH_BUFFER, -1, 0, 0);
+        cx.record_inline(functions::MPI_SESSION_ATTACH_BUFFER, -1, 0, 0);
         imp::buffer::session_attach_buffer(cx, session, buffer, size)
     })
 }
@@ -1564,7 +1564,7 @@ pub unsafe extern "C" fn PMPI_Session_detach_buffer(
         let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
         let size = check::count_out("size", size)?;
 
-        let record = cx.enter(functions::MPI_SESSION_DETACH_BUFFER, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_SESSION_DETACH_BUFFER, -1, 0, 0);
         record.end(imp::buffer::session_detach_buffer(cx, session, buffer_addr, size))
     })
 }
@@ -1592,7 +1592,7 @@ pub unsafe extern "C" fn PMPI_Session_flush_buffer(session: usize) -> c_int {
     entry::running(functions::MPI_SESSION_FLUSH_BUFFER, Some(Object::session(session)), |cx| {
         let session = cx.session("session", session)?;
 
-        let record = cx.enter(functions::MPI_SESSION_FLUSH_BUFFER, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_SESSION_FLUSH_BUFFER, -1, 0, 0);
         record.end(imp::buffer::session_flush_buffer(cx, session))
     })
 }
@@ -1604,7 +1604,7 @@ pub unsafe extern "C" fn PMPI_Session_iflush_buffer(session: usize, request: *mu
         let session = cx.session("session", session)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SESSION_IFLUSH_BUFFER, -1, 0, 0);
+        cx.record_inline(functions::MPI_SESSION_IFLUSH_BUFFER, -1, 0, 0);
         imp::buffer::session_iflush_buffer(cx, session, request)
     })
 }
@@ -1628,7 +1628,7 @@ pub unsafe extern "C" fn PMPI_Ssend(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        let record = cx.enter(functions::MPI_SSEND, dest as i32, tag, count);
+        let record = cx.enter_inline(functions::MPI_SSEND, dest as i32, tag, count);
         record.end(imp::send::ssend(cx, buf, dest, tag, comm))
     })
 }
@@ -1678,7 +1678,7 @@ pub unsafe extern "C" fn PMPI_Ssend_init(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.record(functions::MPI_SSEND_INIT, dest as i32, tag, count);
+        cx.record_inline(functions::MPI_SSEND_INIT, dest as i32, tag, count);
         imp::persistent::ssend_init(cx, buf, dest, tag, comm, request)
     })
 }
@@ -1771,7 +1771,7 @@ pub unsafe extern "C" fn PMPI_Test(request: *mut usize, flag: *mut c_int, status
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        cx.record(functions::MPI_TEST, -1, 0, 0);
+        cx.record_inline(functions::MPI_TEST, -1, 0, 0);
         imp::request::test(cx, request, flag, status)
     })
 }
@@ -1800,7 +1800,7 @@ pub unsafe extern "C" fn PMPI_Testall(
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
         let flag = check::out("flag", flag)?;
 
-        cx.record(functions::MPI_TESTALL, -1, 0, 0);
+        cx.record_inline(functions::MPI_TESTALL, -1, 0, 0);
         imp::many::testall(cx, count, array_of_requests, flag, array_of_statuses)
     })
 }
@@ -1821,7 +1821,7 @@ pub unsafe extern "C" fn PMPI_Testany(
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        cx.record(functions::MPI_TESTANY, -1, 0, 0);
+        cx.record_inline(functions::MPI_TESTANY, -1, 0, 0);
         imp::many::testany(cx, count, array_of_requests, index, flag, status)
     })
 }
@@ -1840,7 +1840,7 @@ pub unsafe extern "C" fn PMPI_Testsome(
         let array_of_requests = check::slice("array_of_requests", array_of_requests, incount)?;
         let outcount = check::out("outcount", outcount)?;
 
-        cx.record(functions::MPI_TESTSOME, -1, 0, 0);
+        cx.record_inline(functions::MPI_TESTSOME, -1, 0, 0);
         imp::many::testsome(cx, incount, array_of_requests, outcount, array_of_indices, array_of_statuses)
     })
 }
@@ -1852,7 +1852,7 @@ pub unsafe extern "C" fn PMPI_Wait(request: *mut usize, status: *mut Status) -> 
         let request = check::out("request", request)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.enter(functions::MPI_WAIT, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_WAIT, -1, 0, 0);
         record.end(imp::request::wait(cx, record.entry(), request, status))
     })
 }
@@ -1868,7 +1868,7 @@ pub unsafe extern "C" fn PMPI_Waitall(
         let count = check::length("count", count)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
 
-        let record = cx.enter(functions::MPI_WAITALL, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_WAITALL, -1, 0, 0);
         record.end(imp::many::waitall(cx, record.entry(), count, array_of_requests, array_of_statuses))
     })
 }
@@ -1887,7 +1887,7 @@ pub unsafe extern "C" fn PMPI_Waitany(
         let index = check::out("index", index)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.enter(functions::MPI_WAITANY, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_WAITANY, -1, 0, 0);
         record.end(imp::many::waitany(cx, record.entry(), count, array_of_requests, index, status))
     })
 }
@@ -1906,7 +1906,7 @@ pub unsafe extern "C" fn PMPI_Waitsome(
         let array_of_requests = check::slice("array_of_requests", array_of_requests, incount)?;
         let outcount = check::out("outcount", outcount)?;
 
-        let record = cx.enter(functions::MPI_WAITSOME, -1, 0, 0);
+        let record = cx.enter_inline(functions::MPI_WAITSOME, -1, 0, 0);
         record.end(imp::many::waitsome(
             cx,
             record.entry(),

@@ -56,7 +56,7 @@ pub fn recv_quickly(
     let Some(message) = receive.wait(memory) else {
         return Some(recv_further((process, guard, entry), (buf, bytes), source, tag, (comm, context), status));
     };
-    entry.leave_held();
+    entry.leave();
     if let Ok(status) = check::status_out("status", status) {
         status.set(Status::new(source, message.tag, message.bytes as u64));
     }
@@ -141,6 +141,7 @@ pub fn sendrecv(
     status: StatusOut,
 ) -> Outcome {
     let CallContext { process, guard, .. } = cx;
+    process.recorder.receives(source, recv_tag);
     let engine = &process.engine;
     let result = engine.sendrecv(guard, comm.context, dest, send_tag, send_buffer, source, recv_tag, recv_buffer);
     received(result, status)
@@ -159,6 +160,7 @@ pub fn sendrecv_replace(
     status: StatusOut,
 ) -> Outcome {
     let CallContext { process, guard, .. } = cx;
+    process.recorder.receives(source, recv_tag);
     let (to, from) = ((dest, send_tag), (source, recv_tag));
     received(process.engine.sendrecv_replace(guard, comm.context, to, from, buffer), status)
 }

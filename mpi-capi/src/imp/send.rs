@@ -27,7 +27,7 @@ pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_i
         // SAFETY: the program passed a buffer of `count` elements, which it does not modify during the call.
         let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };
         let record = || process.recorder.enter(functions::MPI_SEND, context, dest, tag, count as u64);
-        engine.send_quickly(&mut guard, context, dest, tag, memory, record).map(Mark::leave_held)
+        engine.send_quickly(&mut guard, context, dest, tag, memory, record).map(Mark::leave)
     };
     send().is_some()
 }

@@ -22,6 +22,7 @@ pub fn isendrecv(
     request: Out<usize>,
 ) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
+    process.recorder.receives(source, recv_tag);
     let (to, from) = ((dest, send_tag), (source, recv_tag));
     request.set(process.engine.isendrecv(&mut guard, comm.context, to, send_buffer, from, recv_buffer)?.0);
     Ok(())
@@ -40,6 +41,7 @@ pub fn isendrecv_replace(
     request: Out<usize>,
 ) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
+    process.recorder.receives(source, recv_tag);
     let (to, from) = ((dest, send_tag), (source, recv_tag));
     request.set(process.engine.isendrecv_replace(&mut guard, comm.context, to, from, buffer)?.0);
     Ok(())

@@ -12,11 +12,11 @@ use mpi_errors::{Error, ErrorCodes, Result};
 use mpi_wireup::Started;
 use mpi_wireup::other_launchers::OtherLauncher;
 
-use crate::process::clock;
 use crate::process::running::{forked, in_child, joined, publish};
 use crate::process::start::{self, StartFailure};
 use crate::process::tool_failure;
 use crate::record::process::{Life, Process};
+use mpi_core::clock;
 
 static PROCESS: OnceLock<std::result::Result<Box<Process>, StartFailure>> = OnceLock::new();
 

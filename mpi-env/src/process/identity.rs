@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use mpi_core::abi::{MPI_ABI_SUBVERSION, MPI_ABI_VERSION, MPI_SUBVERSION, MPI_VERSION};
 
-use crate::process::clock;
+use mpi_core::clock;
 
 /// `MPI_Get_library_version`: one line. Thread-safe.
 pub fn library_version() -> &'static str {

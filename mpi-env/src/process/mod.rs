@@ -3,12 +3,11 @@
 //! - `start`: creation of the record. `global`, `running`: the one record of the C interface.
 //! - `life`: initialisation and finalisation. `sessions`: the same for sessions. `abort`: abnormal end of the job.
 //! - `failing`, `initial_errhandler`, `stderr`, `tool_failure`: error reports.
-//! - `identity`: host, version and time of the process. `info_env`: how it was started. `clock`: where the time comes from.
+//! - `identity`: host, version and time of the process. `info_env`: how it was started.
 //!
 //! Not here: the process record (`record`), the objects of the program (`objects`).
 
 pub(crate) mod abort;
-pub(crate) mod clock;
 pub(crate) mod failing;
 pub(crate) mod global;
 pub(crate) mod identity;

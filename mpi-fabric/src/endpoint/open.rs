@@ -195,6 +195,7 @@ impl Endpoint {
         variables.job_memory.set(job.layout().total_bytes() as u64);
         let recorder = Recorder::new(job.mapping().clone(), block_at);
         settings.recorder_depth.govern(recorder.clone());
+        settings.recorder_times.govern(recorder.clone());
         settings.ring_bytes.set(job.ring_bytes() as u64);
         let (bell_at, policy) = (job.layout().bell_at(local), Arc::new(policy));
         let doorbell = Doorbell::new(job.mapping().clone(), bell_at, policy, waiting.clone(), variables);

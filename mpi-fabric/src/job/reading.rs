@@ -1,10 +1,11 @@
 //! A job memory for readers in other processes.
 //!
 //! Not here: what they read (`instruments`, `recorder`), the reader's interface (`mpi-observe`).
+#![allow(unsafe_code)] // system calls about pages
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering;
 
@@ -39,6 +40,28 @@ impl Job {
     /// Whether ranks do so.
     pub fn keeps_peaks(&self) -> bool {
         self.mapping.half(layout::header::KEEP_PEAKS).load(Ordering::Relaxed) == 1
+    }
+
+    /// Whether the page at an offset was written, or may have been: a read of shared memory that was not would create it.
+    pub(crate) fn is_written(&self, at: usize) -> bool {
+        let Some(fd) = self.fd() else { return self.is_resident(at) };
+        let page = at as libc::off_t;
+        // SAFETY: a plain system call on a descriptor of the job. The offset that it sets has no other use.
+        let data = unsafe { libc::lseek(fd.as_raw_fd(), page, libc::SEEK_DATA) };
+        match data {
+            // Beyond the last data.
+            -1 => io::Error::last_os_error().raw_os_error() != Some(libc::ENXIO),
+            data => data < page + layout::PAGE as libc::off_t,
+        }
+    }
+
+    /// Whether the page at an offset is in memory. One that was swapped out is not.
+    fn is_resident(&self, at: usize) -> bool {
+        let page = self.mapping.at(at, layout::PAGE);
+        let mut state = 0u8;
+        // SAFETY: `at` has checked the page, and the call stores one byte for it.
+        let outcome = unsafe { libc::mincore(page.as_ptr().cast(), layout::PAGE, &raw mut state) };
+        outcome != 0 || state & 1 == 1
     }
 
     /// Bytes of the memory that are in use: pages that a process has written. `None` if the memory has no descriptor here.

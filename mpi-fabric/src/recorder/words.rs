@@ -76,7 +76,7 @@ impl Call {
             text += &format!(" and tag {}", self.tag);
         }
         if self.comm != 0 {
-            text += &format!(" in the communicator with context id {}", self.comm);
+            text += &format!(" in communicator {}", self.comm / 2);
         }
         Some(text)
     }
@@ -161,8 +161,7 @@ mod tests {
         assert_eq!(text(functions::MPI_WAITALL, 0, -1, 0, 0), "MPI_Waitall");
         assert_eq!(
             text(functions::MPI_WAITALL, 16, 3, 7, 4 | RECEIVE),
-            "MPI_Waitall, which waits for 4 requests, the first a receive with rank 3 and tag 7 in the communicator \
-             with context id 16"
+            "MPI_Waitall, which waits for 4 requests, the first a receive with rank 3 and tag 7 in communicator 8"
         );
         assert_eq!(
             text(functions::MPI_WAIT, 0, 2, mpi_core::abi::MPI_ANY_TAG, 1 | SEND),

@@ -4,7 +4,6 @@
 //! memory would create them.
 
 use std::collections::BTreeMap;
-use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 
 use super::{FREE, LIVE, ROW_BYTES, ROW_WORDS, rows_at, table_bytes};
@@ -111,15 +110,7 @@ impl Area<'_> {
 
     /// Whether a page was written, or may have been.
     fn is_written(&self, at: usize) -> bool {
-        let Some(fd) = self.job.fd() else { return true };
-        let page = (self.at + at) as libc::off_t;
-        // SAFETY: a plain system call on a descriptor of the job. The offset that it sets has no other use.
-        let data = unsafe { libc::lseek(fd.as_raw_fd(), page, libc::SEEK_DATA) };
-        match data {
-            // Beyond the last data.
-            -1 => std::io::Error::last_os_error().raw_os_error() != Some(libc::ENXIO),
-            data => data < page + PAGE as libc::off_t,
-        }
+        self.job.is_written(self.at + at)
     }
 
     fn add(&self, peers: &mut BTreeMap<u32, Counts>, peer: u32, row: usize) {

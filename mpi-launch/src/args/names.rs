@@ -42,6 +42,7 @@ pub(super) enum Meaning {
     Tool,
     Profile,
     Trace,
+    Timeline,
     Stats,
     List(Listing),
     /// An option for what this launcher does anyway; other launchers need it.
@@ -49,7 +50,7 @@ pub(super) enum Meaning {
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 62] = {
+const NAMES: [(&str, Meaning); 63] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -105,6 +106,7 @@ const NAMES: [(&str, Meaning); 62] = {
         ("--tool", Tool),
         ("--profile", Profile),
         ("--trace", Trace),
+        ("--timeline", Timeline),
         ("--stats", Stats),
         ("--help-cvars", List(Listing::Cvars)),
         ("--help-pvars", List(Listing::Pvars)),

@@ -339,6 +339,9 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::Trace => {
             words.once(&mut options.trace, false, "a file", |text| file_name(text).map(Into::into))?;
         }
+        Meaning::Timeline => {
+            words.once(&mut options.timeline, false, "a file", |text| file_name(text).map(Into::into))?;
+        }
         Meaning::Stats => {
             // The file stands behind "=" only, because a word behind a blank may be the program.
             let file = words.optional("a file", file_name)?;

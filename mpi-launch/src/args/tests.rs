@@ -118,7 +118,7 @@ fn variables_have_four_forms() {
 fn options_of_the_job_stand_in_any_part() {
     let run = parse_line(
         "-l --timestamp -output out --timeout 2.5 a : --bind none --stdin all -quiet -v --oversubscribe \
-         --error-format json --initial-errhandler mpi_errors_return --tool calls --profile --trace=t.json --stats=s.html \
+         --error-format json --initial-errhandler mpi_errors_return --tool calls --profile --trace=t.json --timeline l.json --stats=s.html \
          --tool x.so b",
     );
     let due = Options {
@@ -128,6 +128,7 @@ fn options_of_the_job_stand_in_any_part() {
         tools: vec!["calls".into(), "x.so".into()],
         profile: true,
         trace: Some("t.json".into()),
+        timeline: Some("l.json".into()),
         stats: Some(Some("s.html".into())),
         tag_output: true,
         timestamp: true,

@@ -88,6 +88,8 @@ pub struct Options {
     pub profile: bool,
     /// The file for the times of all calls.
     pub trace: Option<PathBuf>,
+    /// The file for the last calls of a job that fails.
+    pub timeline: Option<PathBuf>,
     /// Whether a summary is written at the end, and its file; none: the standard error output.
     pub stats: Option<Option<PathBuf>>,
     /// Whether each line of output begins with the rank that wrote it.

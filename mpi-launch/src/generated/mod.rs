@@ -86,6 +86,22 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "fabric_recorder_times",
+                description: "Whether the flight recorder of this process stores when each call began and returned, and in which thread. mpitop --timeline and mpiexec --timeline, which sets it, make a timeline of that. Each call takes the time of two looks at the clock longer. Takes effect with the next call.",
+                unit: "",
+                category: "fabric.recorder",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::UserAll,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "net_force",
                 description: "Connects processes that share memory by the network all the same, for tests: off: none; hosts: the ranks of a host form two groups, the first and the second half, as if they were on two hosts; all: all processes. All processes of a job need the same value. Takes effect when the job starts.",
                 unit: "",

@@ -316,6 +316,7 @@ fn inherited(options: &Options, name: &str) -> Options {
         tools: options.tools.clone(),
         profile: options.profile,
         trace: options.trace.as_deref().map(with_name),
+        timeline: options.timeline.as_deref().map(with_name),
         // The file gets the name of the job when it is written.
         stats: options.stats.clone(),
         tag_output: options.tag_output,

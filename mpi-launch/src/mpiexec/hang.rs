@@ -7,12 +7,17 @@ use std::time::{Duration, Instant};
 use mpi_core::json::Object;
 use mpi_fabric::Job;
 use mpi_observe::JobView;
-use mpi_observe::hang::{self, HangReport, HangView, Progress};
+use mpi_observe::hang::{self, HangReport, HangView, Progress, RankProcess};
 
 /// The longest time between two looks at the job.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The shortest.
 const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(20);
+
+/// The time between two looks for progress, where this time without any is of interest.
+pub(super) fn look_interval(limit: Duration) -> Duration {
+    (limit / 8).clamp(LOOK_AT_MOST_EVERY, LOOK_EVERY)
+}
 
 /// Watches a job for `--hang-report`. A hang is reported once; after progress the next one is.
 pub(super) struct HangWatch {
@@ -41,7 +46,7 @@ impl HangWatch {
         processes: impl FnOnce() -> Vec<Option<i32>>,
     ) -> Option<HangReport> {
         let limit = self.limit.filter(|_| now >= self.look_at)?;
-        self.look_at = now + (limit / 8).clamp(LOOK_AT_MOST_EVERY, LOOK_EVERY);
+        self.look_at = now + look_interval(limit);
         self.progress.look(JobView::of(job), now);
         if self.progress.idle(now) < limit {
             self.reported = false;
@@ -60,13 +65,19 @@ impl HangWatch {
 
 /// The job now.
 fn view(job: &Job, processes: &[Option<i32>]) -> HangView {
-    let is_alive = |rank: u32| processes.get(rank as usize).map(Option::is_some);
-    HangView::capture(JobView::of(job), &is_alive)
+    let process = |rank: u32| match processes.get(rank as usize) {
+        Some(Some(pid)) => RankProcess::Runs(*pid as u32),
+        Some(None) => RankProcess::Ended,
+        None => RankProcess::Recorded,
+    };
+    HangView::capture(JobView::of(job), &process)
 }
 
-/// The analysis of the job now.
+/// The analysis of the job now, from two looks, because it may make progress. Takes [`hang::BETWEEN_LOOKS`].
 pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> HangReport {
-    hang::analyse(&view(job, processes))
+    let earlier = view(job, processes);
+    std::thread::sleep(hang::BETWEEN_LOOKS);
+    hang::analyse(&view(job, processes).since(&earlier))
 }
 
 /// What the others do to a rank that has ended, a sentence for each kind of wait.

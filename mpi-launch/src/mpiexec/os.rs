@@ -18,6 +18,13 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
+/// By how many nanoseconds the time of day is ahead of the monotonic clock. Clocks of hosts that follow time servers agree
+/// in the time of day to a fraction of a millisecond.
+pub(super) fn time_of_day_ahead_ns() -> u64 {
+    let day = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    (day.as_nanos() as u64).wrapping_sub(mpi_core::clock::monotonic_ns())
+}
+
 /// A pipe, both ends closed in started programs: (read, write).
 pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];

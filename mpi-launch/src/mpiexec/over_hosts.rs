@@ -24,7 +24,7 @@ mod part;
 mod proxy;
 mod secret;
 
-pub(super) use front::run;
+pub(super) use front::{Outcome, run};
 pub(super) use manager::SERVE_HOST;
 pub(super) use proxy::serve;
 

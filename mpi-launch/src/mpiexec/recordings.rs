@@ -1,7 +1,7 @@
 //! The memory in which ranks record their calls for `--profile` and `--trace`, and what is made of it at the end.
 //!
 //! Invariant: the output file is opened before anything starts; the ranks' files have no names, so that nothing is left
-//! however the job ends. What a rank has written is input. Not here: the forms (`profile_table`, `trace_json`).
+//! however the job ends. What a rank has written is input. Not here: the forms (`profile_table`, `mpi_observe::timeline`).
 #![allow(unsafe_code)] // files in memory
 
 use std::ffi::CStr;
@@ -18,10 +18,11 @@ use mpi_pmpi::records::{
 };
 
 use super::plan::Plan;
+use super::profile_table;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
-use super::{profile_table, trace_json};
 use crate::args::Options;
+use mpi_observe::timeline::{self, Arrows, TracedRank};
 
 /// The files of a job; without the options none.
 #[derive(Default)]
@@ -139,8 +140,8 @@ impl Recordings {
     }
 
     /// Writes the trace and returns the table of the profile, empty without one; a sentence on what could not be
-    /// written.
-    pub(super) fn finish(mut self, plan: &Plan<'_>, reporter: Reporter) -> (String, Option<String>) {
+    /// written. `shifts`: by rank, from the clock of its host to a common one; empty on one host.
+    pub(super) fn finish(mut self, plan: &Plan<'_>, reporter: Reporter, shifts: &[i64]) -> (String, Option<String>) {
         let mut table = String::new();
         let mut absent = Vec::new();
         if !self.profiles.is_empty() {
@@ -151,22 +152,25 @@ impl Recordings {
         let mut ranks = Vec::new();
         for (rank, file) in self.timelines.into_iter().enumerate() {
             let program = plan.program_of(rank as u32).to_string_lossy().into_owned();
-            let events = Timeline::new(file).unwrap_or_default();
+            let mut events = Timeline::new(file).unwrap_or_default();
             if events.lost > 0 {
                 let calls = if events.lost == 1 { "call" } else { "calls" };
                 let is = if events.lost == 1 { "is" } else { "are" };
                 reporter.warn(&format!("--trace: {} {calls} of rank {rank} {is} not in it: no room", events.lost));
             }
-            ranks.push((program, events));
+            events.shift_by(shifts.get(rank).copied().unwrap_or(0));
+            let host = plan.placement.as_ref().map(|_| plan.host_of(rank as u32));
+            ranks.push(TracedRank { program, host, calls: events });
         }
         if self.trace.is_some() {
-            absent.push(("--trace", ranks_where(ranks.iter().map(|(_, events)| events.from.is_none()))));
+            absent.push(("--trace", ranks_where(ranks.iter().map(|rank| rank.calls.from.is_none()))));
         }
         warnings(&absent).iter().for_each(|warning| reporter.warn(warning));
         let Some((path, trace)) = self.trace else { return (table, None) };
-        let first = ranks.iter().filter_map(|(_, events)| events.next.as_ref()).map(|event| event.start_ns).min();
-        match trace_json::write(trace, first.unwrap_or(0), ranks) {
-            Ok(()) => (table, None),
+        let first = ranks.iter().filter_map(|rank| rank.calls.next.as_ref()).map(|event| event.start_ns).min();
+        let arrows = Arrows::of_all(ranks.len() as u32);
+        match timeline::write(trace, first.unwrap_or(0), ranks, arrows, None) {
+            Ok(_) => (table, None),
             Err(error) => (table, Some(format!("--trace {path:?} could not be written: {error}"))),
         }
     }
@@ -267,6 +271,8 @@ struct Timeline {
     /// The first event that is left.
     next: Option<Event>,
     lost: u64,
+    /// Added to all times, in nanoseconds.
+    shift: i64,
 }
 
 impl Timeline {
@@ -274,9 +280,15 @@ impl Timeline {
         let Some(head) = head_of(&mut file)? else { return Ok(Timeline::default()) };
         file.seek(SeekFrom::Start(TIMELINE_START))?;
         let from = Some(io::BufReader::with_capacity(1 << 16, file));
-        let mut timeline = Timeline { from, left: head[head::USED], next: None, lost: head[head::LOST] };
+        let mut timeline = Timeline { from, left: head[head::USED], next: None, lost: head[head::LOST], shift: 0 };
         timeline.next = timeline.read();
         Ok(timeline)
+    }
+
+    /// Moves the times of all events.
+    fn shift_by(&mut self, ns: i64) {
+        self.next = self.next.take().map(|event| shifted(event, ns));
+        self.shift = ns;
     }
 
     fn read(&mut self) -> Option<Event> {
@@ -286,7 +298,7 @@ impl Timeline {
             // The file may be shorter than its head says.
             let Ok(words) = words::<ROW_WORDS>(from) else { break };
             if let Some(event) = Event::from_words(&words) {
-                return Some(event);
+                return Some(shifted(event, self.shift));
             }
         }
         self.left = 0;
@@ -294,13 +306,19 @@ impl Timeline {
     }
 }
 
-impl Iterator for Timeline {
-    type Item = Event;
+fn shifted(event: Event, ns: i64) -> Event {
+    let moved = |time: u64| time.checked_add_signed(ns).unwrap_or(time);
+    let end_ns = if event.end_ns == 0 { 0 } else { moved(event.end_ns) };
+    Event { start_ns: moved(event.start_ns), end_ns, ..event }
+}
 
-    fn next(&mut self) -> Option<Event> {
+impl Iterator for Timeline {
+    type Item = (Event, Option<String>);
+
+    fn next(&mut self) -> Option<Self::Item> {
         let event = self.next.take()?;
         self.next = self.read();
-        Some(event)
+        Some((event, None))
     }
 }
 
@@ -338,6 +356,6 @@ mod tests {
         }
         file.set_len(TIMELINE_START + 4 * 64 - 1).unwrap();
         let timeline = Timeline::new(file).unwrap();
-        assert_eq!((timeline.lost, timeline.collect::<Vec<_>>()), (2, vec![event, event]));
+        assert_eq!((timeline.lost, timeline.collect::<Vec<_>>()), (2, vec![(event, None); 2]));
     }
 }

@@ -49,6 +49,8 @@ pub(super) enum Refusal {
     NoStack(PathBuf, &'static str),
     #[error("--trace {0:?} cannot be written: {1}")]
     Trace(PathBuf, io::Error),
+    #[error("--timeline {0:?} cannot be written: {1}")]
+    Timeline(PathBuf, io::Error),
     #[error("--stats {0:?} cannot be written: {1}")]
     Stats(PathBuf, io::Error),
     #[error("cannot start program {0:?}: {1}")]
@@ -118,6 +120,7 @@ impl Refusal {
             Refusal::Memory { .. }
             | Refusal::Output(..)
             | Refusal::Trace(..)
+            | Refusal::Timeline(..)
             | Refusal::Stats(..)
             | Refusal::NoStack(..)
             | Refusal::System(_)

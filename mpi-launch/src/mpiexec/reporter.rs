@@ -56,8 +56,13 @@ impl Reporter {
 
     /// A warning.
     pub(super) fn warn(&self, text: &str) {
+        self.say("warning", text);
+    }
+
+    /// A sentence of some kind.
+    pub(super) fn say(&self, kind: &str, text: &str) {
         if !self.quiet && self.json {
-            let object = Object::new().text("source", "mpiexec").text("kind", "warning").text("message", text);
+            let object = Object::new().text("source", "mpiexec").text("kind", kind).text("message", text);
             write(&self.whole(object));
         } else if !self.quiet {
             write(&format!("{}{text}", self.beginning()));

@@ -8,7 +8,8 @@ use libfuzzer_sys::fuzz_target;
 use mpi_fabric::layout::{Layout, MIN_RING_BYTES, PAGE};
 use mpi_fabric::{Endpoint, Life};
 use mpi_observe::JobView;
-use mpi_observe::hang::{HangView, analyse};
+use mpi_observe::hang::{HangView, RankProcess, analyse};
+use mpi_observe::timeline::Timeline;
 use mpi_observe::sample::{Rates, Sampler};
 use mpi_observe::summary::Summary;
 
@@ -38,6 +39,7 @@ fuzz_target!(|input: &[u8]| {
         block.requests.raise(2);
         mpi_t::InstrumentMemory::allocate_rows(&*memory, 12, &[0, 1, 2]);
         job.set_life(rank, Life::Initialised);
+        job.recorder(rank).set_times(true);
         job.recorder(rank).enter(1, 0, 1, 2, 3);
     }
     let memory = File::from(job.fd().expect("a memfd").try_clone_to_owned().expect("a descriptor"));
@@ -64,8 +66,11 @@ fuzz_target!(|input: &[u8]| {
         std::hint::black_box(view.activity(rank, true));
         std::hint::black_box(view.calls(rank).iter().map(|call| call.describe().len()).sum::<usize>());
     }
+    let timeline = Timeline::capture(view, &[]);
+    let written = timeline.write(File::create("/dev/null").expect("it is there"), &|_| Default::default(), "now");
+    std::hint::black_box(written.expect("it takes everything"));
     let summary = Summary::new(view, 1.0, 0, &|_, _| None);
     std::hint::black_box(summary.json(None));
     // The ranks are said to have ended: their process ids are input too, and other processes are not to be read here.
-    std::hint::black_box(analyse(&HangView::capture(view, &|_| Some(false))).lines());
+    std::hint::black_box(analyse(&HangView::capture(view, &|_| RankProcess::Ended)).lines());
 });

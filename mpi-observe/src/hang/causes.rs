@@ -34,6 +34,9 @@ const SEEN: u32 = 7;
 
 pub(super) fn find(view: &HangView, doings: &[Doing]) -> Vec<Cause> {
     let mut causes = Vec::new();
+    if let Some(text) = stopped(view) {
+        return vec![Cause { order: STOPPED, text }];
+    }
     needed(view, doings, &mut causes);
     mismatches(view, doings, &mut causes);
     unfit(view, doings, &mut causes);
@@ -41,13 +44,28 @@ pub(super) fn find(view: &HangView, doings: &[Doing]) -> Vec<Cause> {
     if !causes.iter().any(|cause| [MISMATCH, UNFIT].contains(&cause.order)) {
         circles(view, doings, &mut causes);
     }
-    if causes.is_empty() {
+    let moves = |doing: &Doing| matches!(doing, Doing::Moving(_));
+    if causes.is_empty() && !doings.iter().any(moves) {
         // Nothing contradicts: the first wait at least.
         let first = waits(doings).next();
         let text = first.map(|(rank, wait)| format!("rank {rank} waits in {}", described(view, rank, wait)));
         causes.extend(text.map(|text| Cause { order: SEEN, text }));
     }
     causes
+}
+
+/// If a signal or debugger has stopped all ranks.
+fn stopped(view: &HangView) -> Option<String> {
+    let alive = || view.ranks.iter().filter(|there| there.is_alive);
+    let all = alive().count() > 0 && alive().all(|there| there.state == Some(ProcessState::Stopped));
+    let which = match view.ranks.len() {
+        1 => "the rank is".to_owned(),
+        _ if alive().count() == view.ranks.len() => "all ranks are".to_owned(),
+        _ => "all ranks that have not ended are".to_owned(),
+    };
+    all.then(|| {
+        format!("{which} stopped by a signal or a debugger; the signal SIGCONT continues what a signal has stopped")
+    })
 }
 
 fn waits(doings: &[Doing]) -> impl Iterator<Item = (u32, &Wait)> {
@@ -92,15 +110,16 @@ fn needed(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
         let Some(there) = view.ranks.get(rank as usize) else { continue };
         let stopped = there.state == Some(ProcessState::Stopped);
         let idle = there.idle.map_or(String::new(), |idle| format!(" for {} s", idle.as_secs()));
+        let state = |there| process_of(there).map_or(String::new(), |state| format!(", {state}"));
         let after = |call: &Option<Call>| call.map_or("".to_owned(), |call| format!(" after {}", base_name(&call)));
         let (order, what) = match &doings[rank as usize] {
             _ if stopped => (STOPPED, "stopped by a signal or a debugger".to_owned()),
             Doing::Ended { orderly: false } => (DIED, "ended without MPI_Finalize".to_owned()),
             Doing::Ended { orderly: true } => (LEFT, "ended".to_owned()),
             Doing::Finalised => (LEFT, "called MPI_Finalize".to_owned()),
-            Doing::NotInitialised => (NEEDED, format!("not called MPI_Init{idle}, {}", process_of(there))),
-            Doing::Outside(call) => (NEEDED, format!("not called MPI{idle}{}, {}", after(call), process_of(there))),
-            Doing::Unrecorded | Doing::Waiting(_) => continue,
+            Doing::NotInitialised => (NEEDED, format!("not called MPI_Init{idle}{}", state(there))),
+            Doing::Outside(call) => (NEEDED, format!("not called MPI{idle}{}{}", after(call), state(there))),
+            Doing::Unrecorded | Doing::Moving(_) | Doing::Waiting(_) => continue,
         };
         groups.entry((order, what, waiters(view, doings, rank))).or_default().push(rank);
     }
@@ -174,9 +193,13 @@ fn mismatches(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
                 found.entry(there).or_default().push(*rank);
             }
         }
+        // What others do next is open while they make calls.
+        let moving = |rank: u32| matches!(doings.get(rank as usize), Some(Doing::Moving(_)));
         if first.is_some() {
             let members = view.members(inside[0].0, context);
-            for other in members.into_iter().filter(|other| inside.iter().all(|(rank, _)| rank != other)) {
+            for other in
+                members.into_iter().filter(|other| !moving(*other) && inside.iter().all(|(rank, _)| rank != other))
+            {
                 let passed =
                     view.ranks.get(other as usize).and(first).and_then(|number| numbered(view, other, context, number));
                 if let Some(passed) = passed {
@@ -207,7 +230,9 @@ fn mismatches(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
 
 /// Messages that would fit a receive but for one argument.
 fn unfit(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
-    for (rank, wait) in waits(doings) {
+    let moving = |rank: u32| matches!(doings.get(rank as usize), Some(Doing::Moving(_)));
+    // What a rank that makes calls sends or receives next is open.
+    for (rank, wait) in waits(doings).filter(|(_, wait)| !wait.targets.iter().any(|target| moving(*target))) {
         match wait.need {
             Need::Message { context, source, tag } => {
                 let text = unfit_message(view, rank, (context, source, tag));

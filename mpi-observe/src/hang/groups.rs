@@ -9,11 +9,11 @@ use super::waits::{Doing, Need, Wait, base_name, begun, counted_as};
 use crate::process::ProcessState;
 use crate::words::ranks;
 
-/// The state of a process outside of the library: "the process is running".
-pub(super) fn process_of(rank: &RankView) -> String {
-    let state = rank.state.map_or("in an unknown state", ProcessState::name);
+/// The state of a process outside of the library: "the process is running"; `None` if it is not known.
+pub(super) fn process_of(rank: &RankView) -> Option<String> {
     let place = rank.place.as_ref().map_or(String::new(), |place| format!(" in {place}"));
-    format!("the process is {state}{place}")
+    let known = rank.state.filter(|state| *state != ProcessState::Unknown)?;
+    Some(format!("the process is {}{place}", known.name()))
 }
 
 /// What a rank waits in, with world ranks and names: "MPI_Ssend to rank 1 with tag 3".
@@ -109,6 +109,10 @@ pub(super) fn lines(view: &HangView, doings: &[Doing]) -> Vec<String> {
             }
             Doing::NotInitialised => add(plain(format!("before MPI_Init{idle}{place}")), String::new(), Vec::new()),
             Doing::Finalised => add(plain(format!("after MPI_Finalize{place}")), String::new(), Vec::new()),
+            Doing::Moving(call) => {
+                let last = call.map_or(String::new(), |call| format!(", last {}", base_name(&call)));
+                add(plain(format!("makes calls{last}")), String::new(), Vec::new());
+            }
             Doing::Unrecorded => add(plain("calls are not recorded".into()), String::new(), Vec::new()),
             Doing::Outside(call) => {
                 let after = call.map_or(String::new(), |call| format!(", after {}", base_name(&call)));

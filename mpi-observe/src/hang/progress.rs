@@ -74,7 +74,7 @@ fn counted(counts: Counts) -> [u64; 7] {
 }
 
 /// Whether a call only looks whether something has come.
-fn looks(call: &Call) -> bool {
+pub(super) fn looks(call: &Call) -> bool {
     let name = base_name(call);
     call.ended
         && ["MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status"].iter().any(|look| name.starts_with(look))

@@ -7,6 +7,8 @@ use std::time::Duration;
 use mpi_fabric::Life;
 use mpi_fabric::recorder::Call;
 
+use super::progress::looks;
+use super::waits::base_name;
 use crate::JobView;
 use crate::process::{self, ProcessState};
 use crate::queues::{self, CommQueues, LiveMemory, Queues};
@@ -19,6 +21,17 @@ pub(super) const WORLD: u32 = 0;
 pub struct HangView {
     /// By rank.
     pub ranks: Vec<RankView>,
+}
+
+/// What a reader knows of the process of a rank before it looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RankProcess {
+    /// Nothing: the job memory has its id.
+    Recorded,
+    /// It has ended.
+    Ended,
+    /// It has not ended, and has this id.
+    Runs(u32),
 }
 
 /// What is known of a rank.
@@ -40,12 +53,72 @@ pub struct RankView {
     pub idle: Option<Duration>,
     /// Its communicators and queues; `None` where its memory cannot be read.
     pub queues: Option<Queues>,
+    /// The numbers of the calls in which it was at an earlier look; `None`: there was one look.
+    pub before: Option<Vec<u64>>,
+    /// Whether it has made calls since that look, and is in none that it was in then.
+    pub moves: bool,
 }
 
 impl RankView {
-    /// The calls that have not returned, the newest last: one for each thread that is in one.
+    /// The calls that have not returned, the newest last: one for each thread that is in one. Of two looks, those that had
+    /// not returned at both.
     pub(super) fn open_calls(&self) -> impl Iterator<Item = &Call> {
-        self.calls.iter().filter(|call| !call.ended)
+        let was_open = |call: &Call| self.before.as_ref().is_none_or(|before| before.contains(&call.sequence));
+        self.calls.iter().filter(move |call| !call.ended && was_open(call))
+    }
+
+    /// A rank now.
+    pub fn capture(job: JobView<'_>, rank: u32, process: RankProcess) -> RankView {
+        let (life, recorded) = (job.life(rank), job.pid(rank));
+        let pid = match process {
+            RankProcess::Runs(pid) => pid,
+            _ => recorded,
+        };
+        let facts = process::facts(pid).filter(|_| pid != 0);
+        let runs = || facts.is_some_and(|facts| facts.state != ProcessState::Ended);
+        let is_alive = match process {
+            RankProcess::Runs(_) => true,
+            RankProcess::Ended => false,
+            RankProcess::Recorded => life == Life::Absent || runs(),
+        };
+        let is_alive = is_alive && !job.is_lost(rank);
+        let map = job.queue_map(rank);
+        let readable = is_alive && recorded != 0 && map != 0;
+        let queues = readable.then(|| queues::read(&LiveMemory::open(recorded).ok()?, map).ok()).flatten();
+        let calls = job.calls(rank);
+        let sleeps = facts.is_some_and(|facts| facts.state == ProcessState::Sleeping);
+        let outside = is_alive && sleeps && calls.last().is_none_or(|call| call.ended);
+        RankView {
+            life,
+            is_alive,
+            state: facts.map(|facts| facts.state).filter(|_| is_alive),
+            place: outside.then(|| place(pid)).flatten(),
+            records_calls: job.records_calls(rank),
+            calls,
+            idle: None,
+            queues: queues.filter(|queues| queues.rank == rank),
+            before: None,
+            moves: false,
+        }
+    }
+
+    /// The same rank at two looks, of which this is the later one.
+    pub fn since(mut self, earlier: &RankView) -> RankView {
+        let ((open, last, life), now) = (earlier.mark(), self.mark());
+        let stays = open.iter().any(|sequence| now.0.contains(sequence));
+        // A rank that only looks shows no other call as its last one, once those before are overwritten.
+        let same = life == now.2 && (now.1.is_none() || last == now.1);
+        self.before = Some(open);
+        self.moves = self.is_alive && !stays && !same;
+        self
+    }
+
+    /// The numbers of the calls that have not returned, and of the last call that does more than look whether something has
+    /// come.
+    fn mark(&self) -> (Vec<u64>, Option<(u64, bool)>, Life) {
+        let open = self.calls.iter().filter(|call| !call.ended).map(|call| call.sequence).collect();
+        let last = self.calls.iter().rfind(|call| !looks(call)).map(|call| (call.sequence, call.ended));
+        (open, last, self.life)
     }
 
     pub(super) fn comm(&self, context: u32) -> Option<&CommQueues> {
@@ -54,41 +127,48 @@ impl RankView {
 }
 
 impl HangView {
-    /// A job now. `is_alive`: of a rank whose process's end this process has seen, or not; `None` where the system is to
-    /// be asked.
-    pub fn capture(job: JobView<'_>, is_alive: &dyn Fn(u32) -> Option<bool>) -> HangView {
-        let rank = |rank| {
-            let (life, pid) = (job.life(rank), job.pid(rank));
-            let facts = process::facts(pid).filter(|_| pid != 0);
-            let runs = || facts.is_some_and(|facts| facts.state != ProcessState::Ended);
-            let is_alive = is_alive(rank).unwrap_or_else(|| life == Life::Absent || runs()) && !job.is_lost(rank);
-            let map = job.queue_map(rank);
-            let readable = is_alive && pid != 0 && map != 0;
-            let queues = readable.then(|| queues::read(&LiveMemory::open(pid).ok()?, map).ok()).flatten();
-            let calls = job.calls(rank);
-            let sleeps = facts.is_some_and(|facts| facts.state == ProcessState::Sleeping);
-            let outside = is_alive && sleeps && calls.last().is_none_or(|call| call.ended);
-            RankView {
-                life,
-                is_alive,
-                state: facts.map(|facts| facts.state).filter(|_| is_alive),
-                place: outside.then(|| place(pid)).flatten(),
-                records_calls: job.records_calls(rank),
-                calls,
-                idle: None,
-                queues: queues.filter(|queues| queues.rank == rank),
-            }
-        };
-        HangView { ranks: (0..job.ranks()).map(rank).collect() }
+    /// A job now. `process`: what is known of the process of a rank.
+    pub fn capture(job: JobView<'_>, process: &dyn Fn(u32) -> RankProcess) -> HangView {
+        HangView { ranks: (0..job.ranks()).map(|rank| RankView::capture(job, rank, process(rank))).collect() }
     }
 
-    /// The name of a communicator of a rank, for sentences.
+    /// The same job at two looks, of which this is the later one: only calls in which a rank was at both count as waits.
+    pub fn since(self, earlier: &HangView) -> HangView {
+        let ranks = self.ranks.into_iter().zip(&earlier.ranks);
+        HangView { ranks: ranks.map(|(now, then)| now.since(then)).collect() }
+    }
+
+    /// The name of a communicator of a rank, for sentences; of one without a name, what it is.
     pub(super) fn comm_name(&self, rank: u32, context: u32) -> String {
-        let name = self.ranks[rank as usize].comm(context).map_or("", |comm| &comm.name);
-        match (name, context & !1) {
-            ("", WORLD) => "MPI_COMM_WORLD".into(),
-            ("", context) => format!("the communicator with context id {context}"),
-            (name, _) => name.into(),
+        let (comm, context) = (self.ranks[rank as usize].comm(context), context & !1);
+        let number = context / 2;
+        match comm.map_or("", |comm| &comm.name) {
+            "" if context == WORLD => "MPI_COMM_WORLD".into(),
+            // The variables of one without a name are those of "communicator 7".
+            name if name.is_empty() || name == format!("communicator {number}") => self.unnamed(rank, comm, context),
+            name => name.into(),
+        }
+    }
+
+    /// A communicator without a name: its number, and its ranks, or what else is known.
+    fn unnamed(&self, rank: u32, comm: Option<&CommQueues>, context: u32) -> String {
+        let number = context / 2;
+        let members = self.members(rank, context);
+        let in_job = members.iter().filter(|member| (**member as usize) < self.ranks.len()).copied();
+        let mut in_job: Vec<u32> = in_job.collect();
+        in_job.sort_unstable();
+        let is_inter = comm.is_some_and(|comm| comm.both_groups.is_some());
+        let kind = if is_inter { "intercommunicator" } else { "communicator" };
+        let used_by = |prefix: &str| {
+            let uses = |call: &Call| call.comm & !1 == context && base_name(call).starts_with(prefix);
+            self.ranks[rank as usize].calls.iter().any(uses)
+        };
+        match in_job.len() {
+            _ if in_job.len() < members.len() => format!("{kind} {number} with processes of another job"),
+            0 if used_by("MPI_Win_") => format!("window {number}"),
+            0 if used_by("MPI_File_") => format!("communicator {number} of a file"),
+            0 => format!("{kind} {number}"),
+            _ => format!("{kind} {number} of {}", crate::words::ranks(&in_job)),
         }
     }
 

@@ -20,6 +20,8 @@ pub(super) enum Doing {
     Finalised,
     /// Its calls are not recorded.
     Unrecorded,
+    /// It makes calls, and stays in none of them.
+    Moving(Option<Call>),
     /// It is outside of the library, after this call.
     Outside(Option<Call>),
     /// It waits, each thread in a call.
@@ -81,6 +83,7 @@ pub(super) fn doing(view: &HangView, rank: u32) -> Doing {
         return Doing::Waiting(waits);
     }
     match it.life {
+        Life::Initialised if it.moves => Doing::Moving(it.calls.last().copied()),
         Life::Absent | Life::Attached => Doing::NotInitialised,
         Life::Finalised => Doing::Finalised,
         Life::Initialised if !it.records_calls => Doing::Unrecorded,

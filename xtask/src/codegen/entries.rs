@@ -144,12 +144,14 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
             };
             let all = [own].into_iter().chain(body.arguments).collect::<Vec<_>>().join(", ");
             let call = format!("imp::{implementation}({all})");
+            // Short calls record theirs in place.
+            let by = if function.chapter == "p2p" && !function.large { "_inline" } else { "" };
             let recorded = match function.state {
                 State::Running => {
-                    format!("let record = cx.enter({id}, {0});\n        record.end({call})", seen(spec, function))
+                    format!("let record = cx.enter{by}({id}, {0});\n        record.end({call})", seen(spec, function))
                 }
                 State::Starting if has_recorded => call,
-                State::Starting => format!("cx.record({id}, {0});\n        {call}", seen(spec, function)),
+                State::Starting => format!("cx.record{by}({id}, {0});\n        {call}", seen(spec, function)),
                 _ => call,
             };
             let _ = writeln!(text, "        {recorded}\n    }})\n{end}");

@@ -4,6 +4,7 @@
 //! Not here: the arguments and parts of `mpiexec` for hosts and their unit tests (`mpi-launch`).
 
 mod messages;
+mod observe;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -311,6 +312,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     cases(&lab, dist, &work, CASES, report)?;
     messages_of_mpich(&lab, dist, &work, &mpich, report)?;
     messages::run(&lab, dist, &work, &mpich, report)?;
+    observe::run(&lab, dist, &work, report)?;
     match slurm(&lab, context) {
         Ok(()) => {
             cases(&lab, dist, &work, SLURM_CASES, report)?;

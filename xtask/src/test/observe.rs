@@ -1,4 +1,5 @@
-//! Jobs seen from outside: `mpitop`, `mpi-info`, `mpiexec --stats` and `--gdb`, checked by `tests/observe/check.py`.
+//! Jobs seen from outside: `mpitop`, `mpi-info`, `mpiexec --stats` and `--gdb`, checked by `tests/observe/check.py`; timelines and
+//! traces by `timeline.py`.
 //!
 //! Not here: damaged job memory, and the forms of the texts (the crates' own tests).
 
@@ -13,7 +14,7 @@ use crate::{Result, paths, peers, process, tools};
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The checks, each a function of the program; a program that it needs, and the package of that.
-const CHECKS: [(&str, Option<(&str, &str)>); 17] = [
+const CHECKS: [(&str, Option<(&str, &str)>); 25] = [
     ("info", None),
     ("stats_json", None),
     ("stats_after_crash", None),
@@ -31,7 +32,18 @@ const CHECKS: [(&str, Option<(&str, &str)>); 17] = [
     ("gdb", Some(("gdb", "gdb"))),
     ("gdb_panes", Some(("tmux", "tmux"))),
     ("metrics", None),
+    ("of_failure", None),
+    ("of_hang", None),
+    ("on_request", None),
+    ("traced", None),
+    ("perfetto", Some(("trace_processor_shell", "perfetto of PyPI, which downloads it"))),
+    ("moving", None),
+    ("stopped", None),
+    ("spawned", None),
 ];
+
+/// Those from here on are in `timeline.py`.
+const FIRST_OF_TIMELINES: &str = "of_failure";
 
 /// All checks.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
@@ -45,7 +57,8 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         if !report.selects(name) {
             continue;
         }
-        let is_there = needed.map_or(Ok(()), |(program, package)| tools::need(program, package, context.install));
+        let is_there = needed
+            .map_or(Ok(()), |(program, package)| tools::need(program, package, context.install && name != "perfetto"));
         let python = match name {
             // The parser of the format's own client library.
             "metrics" => {
@@ -64,7 +77,9 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
 
 fn check(name: &str, python: &Path, dist: &Path, folder: &Path, sources: &Path, report: &mut Report) -> Result<()> {
     let mut command = Command::new(python);
-    command.arg(sources.join("check.py")).args([name]).arg(dist.join("bin")).arg(folder);
+    let place = |of: &str| CHECKS.iter().position(|(name, _)| *name == of);
+    let file = if place(name) >= place(FIRST_OF_TIMELINES) { "timeline.py" } else { "check.py" };
+    command.arg(sources.join(file)).args([name]).arg(dist.join("bin")).arg(folder);
     let outcome = process::run(&mut command, LIMIT)?;
     report.check(name, outcome.success(), || outcome.report());
     Ok(())

@@ -149,7 +149,9 @@ macro_rules! fields {
     ($(#[$attributes:meta])* $name:ident { $($(#[$field_attributes:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$attributes])*
         #[derive(Clone, Debug, Default, PartialEq)]
-        pub(super) struct $name { $($(#[$field_attributes])* pub(super) $field: $type,)* }
+        pub(in crate::mpiexec::over_hosts) struct $name {
+            $($(#[$field_attributes])* pub(in crate::mpiexec::over_hosts) $field: $type,)*
+        }
 
         impl Field for $name {
             fn put(&self, to: &mut Vec<u8>) {
@@ -162,6 +164,10 @@ macro_rules! fields {
         }
     };
 }
+
+mod facts;
+
+pub(super) use facts::WaitFacts;
 
 fields! {
     /// One program of a job.
@@ -218,6 +224,10 @@ fields! {
         ring_bytes: Option<u64>,
         /// Whether the blocks of all ranks are sent at their ends, for the statistics.
         statistics: bool,
+        /// Whether ranks keep the greatest levels of all queues.
+        peaks: bool,
+        /// The time without progress of interest, in milliseconds.
+        hang_ms: Option<u64>,
         /// Whether error reports may have colours.
         terminal: bool,
     }
@@ -273,8 +283,8 @@ frames! {
     Answer = 3 { answer: u64 },
     /// `mpiexec`: what to run.
     Job = 4 { part: JobPart },
-    /// Proxy: all is there; warnings.
-    Ready = 5 { warnings: Vec<String> },
+    /// Proxy: all is there; warnings, and by how many nanoseconds the time of day is ahead of the host's monotonic clock.
+    Ready = 5 { warnings: Vec<String>, ahead_ns: u64 },
     /// Proxy: nothing can be started; exit code and sentence.
     Refused = 6 { code: i32, sentence: String },
     /// `mpiexec`: start the ranks.
@@ -305,14 +315,14 @@ frames! {
     Abort = 19 { rank: u32, code: i32, error: bool },
     /// Proxy: a rank has requested the end of a part of the job.
     PartAbort = 20 { rank: u32, code: i32, error: bool, members: Vec<u32> },
-    /// Proxy: a page of a rank's block.
+    /// Proxy: a page of a rank: its block and its traffic.
     Page = 21 { rank: u32, page: u32, bytes: Bytes },
     /// Proxy: a rank has ended, by a signal or with a code; whether it left PMI open, and whether there was no memory.
     Ended = 22 { rank: u32, killed: bool, code: i32, inside: bool, memory: bool },
     /// Proxy: state of a rank's process and hundredths of a second that it has computed.
     Activity = 23 { rank: u32, state: String, ticks: u64 },
-    /// `mpiexec`: send pages and activities of all ranks.
-    Report = 24 {},
+    /// `mpiexec`: send pages, activities and waits of all ranks; `twice`: those of two looks.
+    Report = 24 { twice: bool },
     /// Proxy: they were sent.
     ReportEnd = 25 {},
     /// `mpiexec`: signal the ranks; with `all` also what they have started.
@@ -333,6 +343,10 @@ frames! {
     NotStarted = 33 { code: i32, sentence: String },
     /// Proxy: a part of the calls that a rank has recorded, at a place of the file of its profile or timeline.
     Recording = 34 { rank: u32, timeline: bool, at: u64, bytes: Bytes },
+    /// Proxy: what is known of a rank's waits, beyond its pages.
+    Waits = 35 { rank: u32, facts: WaitFacts },
+    /// Proxy: how long no rank of the host has made progress, in milliseconds.
+    Still = 36 { idle_ms: u64 },
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Invariant: nothing is started on any host before all hosts have reported that they can start their part.
 //! Not here: what hosts do (`proxy`), when a job ends (`ending`), the sentences (`outcome`).
 
+mod hangs;
 mod input;
 mod losses;
 mod messages;
@@ -13,7 +14,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use mpi_core::json::Object;
 use mpi_fabric::Job;
 
 use super::super::activity;
@@ -36,6 +36,7 @@ use super::manager::{Starter, in_path, shown};
 use super::secret::{Secret, random};
 use super::{part, ping_interval, silence_limit};
 use crate::args::{Input, Options};
+use hangs::{Hangs, TimeReport, Wanted};
 
 /// Signals that are forwarded to the ranks.
 const FORWARDED: [i32; 8] = [
@@ -50,8 +51,6 @@ const FORWARDED: [i32; 8] = [
 ];
 /// Bytes of input that a host may not have taken yet.
 const INPUT_WINDOW: usize = 64 << 10;
-/// Time limit for the hosts to report what their ranks do.
-const REPORT: Duration = Duration::from_secs(2);
 /// Between the first loss of a host or launcher and the choice of the cause. Launchers end their other processes when they
 /// lose one, so that a cause and its consequences come together.
 const VERDICT: Duration = Duration::from_millis(300);
@@ -91,9 +90,8 @@ struct Front<'a> {
     /// `None` when no more input comes.
     input: Option<OwnedFd>,
     input_is_terminal: bool,
-    /// When reports that were requested have to be there.
-    report_by: Option<Instant>,
-    time_report: Option<(String, Vec<Object>)>,
+    hangs: Hangs,
+    time_report: Option<TimeReport>,
     limit: Duration,
     command: String,
     /// What was lost, in the order in which that was seen, and when the cause is chosen.
@@ -101,7 +99,14 @@ struct Front<'a> {
     verdict_at: Option<Instant>,
 }
 
-/// Runs the job to its end; returns the exit code. `blocks`: whether the statistics need all blocks.
+/// How a job ended.
+pub(in crate::mpiexec) struct Outcome {
+    pub(in crate::mpiexec) code: i32,
+    /// By rank, how many nanoseconds later the time is than its host's monotonic clock has it, compared with the one here.
+    pub(in crate::mpiexec) shifts: Vec<i64>,
+}
+
+/// Runs the job to its end. `blocks`: whether the statistics need all blocks.
 pub(in crate::mpiexec) fn run(
     plan: &Plan<'_>,
     options: &Options,
@@ -109,7 +114,7 @@ pub(in crate::mpiexec) fn run(
     reporter: Reporter,
     ring_bytes: Option<usize>,
     blocks: bool,
-) -> Result<i32, Refusal> {
+) -> Result<Outcome, Refusal> {
     let placement = plan.placement.as_ref().expect("a job on several hosts has a placement");
     let limit = silence_limit().map_err(Refusal::Unreached)?;
     let allocation = nodelist::allocation(&|name| std::env::var_os(name)).map_err(Refusal::Allocation)?;
@@ -167,7 +172,7 @@ pub(in crate::mpiexec) fn run(
         forwarded: None,
         input,
         input_is_terminal: stdin.is_terminal(),
-        report_by: None,
+        hangs: Hangs::new(plan.ranks, placement.hosts.len()),
         time_report: None,
         limit,
         command: shown(&command),
@@ -183,7 +188,7 @@ pub(in crate::mpiexec) fn run(
         said => format!("the launcher has written: {said}"),
     });
     served?;
-    Ok(front.report())
+    Ok(Outcome { shifts: front.shifts(), code: front.report() })
 }
 
 /// A listener on all addresses of this machine.
@@ -243,6 +248,8 @@ impl Front<'_> {
             self.look_at_launcher()?;
             self.look_for_silence(now);
             self.judge_losses(now);
+            self.look_for_hang();
+            self.complete_report(now);
             if !self.started {
                 self.start_when_ready(now.duration_since(begin))?;
             }
@@ -260,7 +267,6 @@ impl Front<'_> {
                     self.execute(order);
                 }
             }
-            self.complete_report(now);
             self.streams.keep_pauses();
             let mut entries = vec![
                 os::poll_entry(self.signals.as_fd(), libc::POLLIN),
@@ -296,7 +302,7 @@ impl Front<'_> {
     fn time_left(&self) -> i32 {
         let ping = Instant::now() + ping_interval(self.limit) / 2;
         let ending = if self.started { self.ending.next(self.living) } else { None };
-        let next = [ending, self.streams.pause_at(), self.report_by, self.verdict_at, Some(ping)];
+        let next = [ending, self.streams.pause_at(), self.hangs.report_by, self.verdict_at, Some(ping)];
         let next = next.into_iter().flatten().min().unwrap_or(ping);
         // Rounded up, so as not to wake before it.
         next.saturating_duration_since(Instant::now()).as_millis() as i32 + 1
@@ -415,14 +421,12 @@ impl Front<'_> {
 
     fn execute(&mut self, order: Order) {
         match order {
-            Order::TimeOver => {
-                for host in self.hosts.iter_mut().filter(|host| host.link.is_some()) {
-                    host.reporting = true;
-                    host.send(&Frame::Report {});
-                }
-                self.report_by = Some(Instant::now() + REPORT);
-            }
+            Order::TimeOver => self.request_report(Wanted::TimeOver),
             Order::Terminate => {
+                // Each host does one after the other, so that its ranks still wait when it looks.
+                if let Some(Failure::Ended { rank, .. } | Failure::Left { rank }) = self.ending.failure() {
+                    self.request_report(Wanted::Failed { rank });
+                }
                 self.send_all(&Frame::Signal { signal: libc::SIGTERM, all: true });
                 // A stopped process would not handle it.
                 self.send_all(&Frame::Signal { signal: libc::SIGCONT, all: false });

@@ -40,6 +40,8 @@ pub(super) struct Host {
     pub(super) fed: usize,
     /// Whether a report is waited for.
     pub(super) reporting: bool,
+    /// By how many nanoseconds the time of day is ahead of its monotonic clock, if it has reported that.
+    pub(super) ahead_ns: Option<u64>,
 }
 
 impl Host {
@@ -55,6 +57,7 @@ impl Host {
             taken: 0,
             fed: 0,
             reporting: false,
+            ahead_ns: None,
         }
     }
 

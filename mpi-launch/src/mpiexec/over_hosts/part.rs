@@ -28,6 +28,8 @@ pub(super) fn common(plan: &Plan<'_>, options: &Options) -> io::Result<JobPart> 
         tools: options.tools.clone(),
         profile: options.profile,
         trace: options.trace.is_some(),
+        peaks: options.stats.is_some(),
+        hang_ms: options.hang_report.map(|limit| limit.as_millis() as u64),
         bind: match options.bind {
             Bind::Auto => 0,
             Bind::Cores => 1,

@@ -6,13 +6,13 @@
 //! Invariant: when the proxy ends, in whatever way, no process of the job is left on its host (see `guard`).
 //! Not here: the connection (`greeting`, `link`), what is made of reports (`front`).
 
+mod looks;
 mod start;
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use mpi_fabric::block_copy::BLOCK_PAGES;
 use mpi_fabric::{AbortCause, Job, JobOptions, Life, host};
 use mpi_wireup::spawn_request::SpawnResult;
 
@@ -21,12 +21,13 @@ use super::super::os::{self, Ended, Inherited, Reaped};
 use super::super::plan::Plan;
 use super::super::recordings::Recordings;
 use super::super::refusal::Refusal;
-use super::super::{TROUBLE, activity, memory_limit};
+use super::super::{TROUBLE, memory_limit};
 use super::frame::{Bytes, Frame, JobPart};
 use super::link::Link;
 use super::{greeting, part, ping_interval};
 use crate::args::Options;
 use crate::pmi_server::{Abort, Server};
+use looks::Looks;
 
 /// Bytes of output that the front may not have taken yet.
 const WINDOW: usize = 1 << 20;
@@ -74,6 +75,9 @@ fn run(link: &mut Link, part: &JobPart, limit: Duration, parent: i32) -> Result<
     let ring_bytes = part.ring_bytes.map(|bytes| bytes as usize);
     let options = JobOptions { ranks: part.size, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
+    if part.peaks {
+        job.keep_peaks();
+    }
     let recordings = Recordings::of_host(part.profile, part.trace, world.len() as u32)?;
     let guard = Guard::start(world.len() as u32, job.id())?;
     os::adopt_orphans();
@@ -108,8 +112,9 @@ fn run(link: &mut Link, part: &JobPart, limit: Duration, parent: i32) -> Result<
         started: false,
         idle: false,
         over: false,
+        looks: Looks::new(part.hang_ms, Instant::now()),
     };
-    proxy.link.send(&Frame::Ready { warnings: plan.warnings.clone() });
+    proxy.link.send(&Frame::Ready { warnings: plan.warnings.clone(), ahead_ns: os::time_of_day_ahead_ns() });
     Ok(proxy.serve())
 }
 
@@ -172,6 +177,7 @@ struct Proxy<'a> {
     idle: bool,
     /// Whether the front has ended the job.
     over: bool,
+    looks: Looks,
 }
 
 impl Proxy<'_> {
@@ -187,6 +193,7 @@ impl Proxy<'_> {
                 return TROUBLE;
             }
             self.look_at_launcher();
+            self.look_for_progress(Instant::now());
             if self.started && !children {
                 self.finish();
             }
@@ -240,7 +247,8 @@ impl Proxy<'_> {
 
     /// Milliseconds until something has to be looked at without an event.
     fn next_look(&self) -> i32 {
-        LOOK.min(ping_interval(self.limit) / 2).as_millis() as i32
+        let interval = LOOK.min(ping_interval(self.limit) / 2);
+        self.looks.interval().map_or(interval, |own| interval.min(own)).as_millis() as i32 + 1
     }
 
     fn may_read(&self) -> bool {
@@ -317,18 +325,7 @@ impl Proxy<'_> {
             }
             Frame::InputEnd {} => self.input_ended = true,
             Frame::FenceEnd { values } => self.pmi.end_fence(&values),
-            Frame::Report {} => {
-                let living: Vec<usize> = (0..self.ranks.len()).filter(|place| self.ranks[*place].living).collect();
-                for place in living {
-                    let rank = self.world[place];
-                    self.send_block(rank, true);
-                    if let Some((state, seconds)) = activity::process(self.ranks[place].pid) {
-                        let ticks = (seconds * 100.0).round() as u64;
-                        self.link.send(&Frame::Activity { rank, state: state.into(), ticks });
-                    }
-                }
-                self.link.send(&Frame::ReportEnd {});
-            }
+            Frame::Report { twice } => self.report(twice),
             Frame::Signal { signal, all } => self.signal_all(signal, all),
             Frame::SignalPart { signal, ranks } => {
                 for (place, rank) in self.world.iter().enumerate() {
@@ -434,7 +431,7 @@ impl Proxy<'_> {
 
     /// Sends the state of a rank, and with `whole` all that is in its block.
     fn send_block(&mut self, rank: u32, whole: bool) {
-        for page in 0..if whole { BLOCK_PAGES } else { 1 } {
+        for page in 0..if whole { self.job.pages_of_rank() } else { 1 } {
             if let Some(bytes) = self.job.block_page(rank, page) {
                 self.link.send(&Frame::Page { rank, page, bytes: Bytes(bytes) });
             }

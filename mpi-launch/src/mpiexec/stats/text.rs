@@ -14,6 +14,10 @@ pub(super) fn text(summary: &Summary, job: Option<&str>) -> String {
     let ranks = mpi_errors::counted(u64::from(summary.ranks), "rank");
     let seconds = words::seconds(summary.seconds);
     let mut text = format!("Ferrum MPI statistics{of_job}: {ranks}, {seconds}, exit code {}\n", summary.exit_code);
+    if !summary.hosts.is_empty() {
+        text +=
+            &format!("  on {}: {}\n", mpi_errors::counted(summary.hosts.len() as u64, "host"), summary.hosts_line());
+    }
     if summary.without_mpi.len() == summary.ranks as usize {
         return text + "  no rank has used MPI\n";
     }

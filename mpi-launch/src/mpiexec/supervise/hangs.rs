@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use super::super::{activity, hang};
+use super::super::{activity, hang, last_calls};
 use super::{Supervisor, TimeReport};
 
 impl Supervisor<'_> {
@@ -18,6 +18,9 @@ impl Supervisor<'_> {
         if let Some(report) = self.hang_watch.due(Instant::now(), self.job, processes) {
             let seconds = self.options.hang_report.map_or(0.0, |limit| limit.as_secs_f64());
             self.reporter.note("hang_report", &format!("no progress for {seconds} s: "), &report);
+            if let Some(path) = &self.options.timeline {
+                last_calls::write(path, self.job, self.plan, self.reporter, ("no progress", &[]));
+            }
         }
     }
 

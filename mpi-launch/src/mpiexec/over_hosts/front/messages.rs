@@ -4,7 +4,6 @@
 
 use std::time::Instant;
 
-use mpi_fabric::block_copy::BLOCK_PAGES;
 use mpi_fabric::{AbortCause, Life};
 
 use super::super::super::activity;
@@ -19,8 +18,9 @@ impl Front<'_> {
         let of_host = |rank: u32| self.is_of(host, rank);
         let name = || self.hosts[host].name.clone();
         match frame {
-            Frame::Ready { warnings } => {
+            Frame::Ready { warnings, ahead_ns } => {
                 warnings.iter().for_each(|warning| self.reporter.warn(&format!("host {}: {warning}", name())));
+                self.hosts[host].ahead_ns = Some(ahead_ns);
                 self.hosts[host].ready = true;
             }
             Frame::Refused { code, sentence } | Frame::NotStarted { code, sentence } => {
@@ -65,7 +65,7 @@ impl Front<'_> {
                     self.abort_part(rank, code, cause);
                 }
             }
-            Frame::Page { rank, page, bytes } if of_host(rank) && page < BLOCK_PAGES => {
+            Frame::Page { rank, page, bytes } if of_host(rank) && page < self.job.pages_of_rank() => {
                 self.job.set_block_page(rank, page, &bytes.0);
             }
             Frame::Recording { rank, timeline, at, bytes } if of_host(rank) => {
@@ -80,6 +80,8 @@ impl Front<'_> {
             Frame::Activity { rank, state, ticks } if of_host(rank) => {
                 self.ranks[rank as usize].state = Some((activity::state_of(&state), ticks as f64 / 100.0));
             }
+            Frame::Waits { rank, facts } if of_host(rank) => self.hangs.take(rank, facts),
+            Frame::Still { idle_ms } => self.hangs.take_still(host, idle_ms),
             Frame::ReportEnd {} => self.hosts[host].reporting = false,
             Frame::Idle {} => {
                 self.hosts[host].idle = true;

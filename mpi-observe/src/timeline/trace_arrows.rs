@@ -1,7 +1,8 @@
 //! Which receive of a trace got the message of which send, for the arrows of the trace.
 //!
 //! Messages from one rank to another with one tag arrive in their order, so the k-th send belongs to the k-th receive that
-//! names this source and tag. Only messages on `MPI_COMM_WORLD` are considered, because its ranks are those of the trace.
+//! names this source and tag. Where only the last calls are known, the k-th last send belongs to the k-th last receive, if all that
+//! was sent was received. Only messages on `MPI_COMM_WORLD` are considered, because its ranks are those of the trace.
 //! Invariant: no arrow is guessed. Where receives with wildcards, matched probes, persistent operations, several threads,
 //! failures or cancelled operations leave several possibilities, there is none.
 //! Not here: the form of the file (`trace_json`).
@@ -29,9 +30,17 @@ pub(super) struct End {
 /// Sender, receiver and tag.
 type Stream = (u32, u32, i32);
 
+/// Whether a receiver has received all that a sender has sent to it; the last value: whether it also posts receives without
+/// waiting for them.
+pub type IsSettled<'a> = Box<dyn Fn(u32, u32, bool) -> bool + 'a>;
+
 /// The sends and receives of a trace.
-pub(super) struct Arrows {
+pub struct Arrows<'a> {
     ranks: u32,
+    /// `None`: all calls since the start are known.
+    is_settled: Option<IsSettled<'a>>,
+    /// Receivers with receives that do not wait.
+    posting: HashSet<u32>,
     sends: HashMap<Stream, Vec<End>>,
     receives: HashMap<Stream, Vec<End>>,
     /// Receivers whose receives may take any message.
@@ -43,11 +52,13 @@ pub(super) struct Arrows {
     present: Option<u32>,
 }
 
-impl Arrows {
-    /// Those of a job of so many ranks.
-    pub(super) fn new(ranks: u32) -> Arrows {
+impl<'a> Arrows<'a> {
+    /// Those of a job of so many ranks, all of whose calls are known.
+    pub fn of_all(ranks: u32) -> Arrows<'a> {
         Arrows {
             ranks,
+            is_settled: None,
+            posting: HashSet::new(),
             sends: HashMap::new(),
             receives: HashMap::new(),
             open_receivers: HashSet::new(),
@@ -55,6 +66,11 @@ impl Arrows {
             left: [0; 2],
             present: None,
         }
+    }
+
+    /// Those of a job of which the last calls are known.
+    pub fn of_last(ranks: u32, is_settled: IsSettled<'a>) -> Arrows<'a> {
+        Arrows { is_settled: Some(is_settled), ..Arrows::of_all(ranks) }
     }
 
     /// Considers a call; those of a rank come together and in their order.
@@ -66,16 +82,30 @@ impl Arrows {
             self.open_receivers.insert(rank);
             self.open_pairs.extend((0..self.ranks).map(|other| (rank, other)));
         }
-        if event.object != Some(MPI_COMM_WORLD as u64) {
+        let starts = matches!(event.function, MPI_START | MPI_STARTALL);
+        if event.object != Some(MPI_COMM_WORLD as u64) && !starts {
             return;
         }
         let (peer, tag) = (event.peer.unwrap_or(MPI_PROC_NULL), event.tag.unwrap_or(MPI_ANY_TAG));
+        if self.is_settled.is_some() && starts {
+            // The requests may have been made before the first call that is known.
+            self.open_receivers.insert(rank);
+            self.open_pairs.extend((0..self.ranks).map(|other| (rank, other)));
+        }
         match event.function {
             MPI_SEND | MPI_SEND_C | MPI_SSEND | MPI_SSEND_C | MPI_BSEND | MPI_BSEND_C | MPI_RSEND | MPI_RSEND_C
             | MPI_ISEND | MPI_ISEND_C | MPI_ISSEND | MPI_ISSEND_C | MPI_IBSEND | MPI_IBSEND_C | MPI_IRSEND
             | MPI_IRSEND_C => self.send(rank, event, peer, tag),
-            MPI_RECV | MPI_RECV_C | MPI_IRECV | MPI_IRECV_C => self.receive(rank, event, peer, tag),
+            MPI_RECV | MPI_RECV_C => self.receive(rank, event, peer, tag),
+            MPI_IRECV | MPI_IRECV_C => {
+                self.posting.insert(rank);
+                self.receive(rank, event, peer, tag);
+            }
             function if sends_and_receives(function) => {
+                if matches!(function, MPI_ISENDRECV | MPI_ISENDRECV_C | MPI_ISENDRECV_REPLACE | MPI_ISENDRECV_REPLACE_C)
+                {
+                    self.posting.insert(rank);
+                }
                 self.send(rank, event, peer, tag);
                 let (source, tag) = event.second.unwrap_or((MPI_ANY_SOURCE, MPI_ANY_TAG));
                 self.receive(rank, event, source, tag);
@@ -112,6 +142,10 @@ impl Arrows {
             self.open_receivers.insert(rank);
         }
         let Ok(from) = u32::try_from(from) else { return };
+        if self.is_settled.is_some() && event.end_ns == 0 {
+            // What is received by calls that have returned is settled; this one waits for more.
+            return;
+        }
         if tag == MPI_ANY_TAG || event.code != 0 {
             self.open_pairs.insert((from, rank));
         }
@@ -129,10 +163,20 @@ impl Arrows {
         let mut streams: Vec<_> = self.sends.into_iter().collect();
         streams.sort_unstable_by_key(|(stream, _)| *stream);
         let (mut receives, receivers, pairs) = (self.receives, self.open_receivers, self.open_pairs);
+        let (is_settled, posting) = (self.is_settled, self.posting);
         let has_one_thread = |ends: &[End]| ends.windows(2).all(|two| two[0].thread == two[1].thread);
-        let closed = streams.into_iter().filter_map(move |(stream, sends)| {
+        let closed = streams.into_iter().filter_map(move |(stream, mut sends)| {
             let (from, to, _) = stream;
-            let received = receives.remove(&stream)?;
+            let mut received = receives.remove(&stream)?;
+            if let Some(is_settled) = &is_settled {
+                if !is_settled(from, to, posting.contains(&to)) {
+                    return None;
+                }
+                // From the last ones back.
+                let both = sends.len().min(received.len());
+                sends.drain(..sends.len() - both);
+                received.drain(..received.len() - both);
+            }
             let is_sure = !receivers.contains(&to) && !pairs.contains(&(from, to));
             (is_sure && has_one_thread(&sends) && has_one_thread(&received)).then(|| sends.into_iter().zip(received))
         });
@@ -150,7 +194,7 @@ mod tests {
     }
 
     fn arrows(calls: &[(u32, Event)]) -> Vec<(u32, u64, u32, u64)> {
-        let mut arrows = Arrows::new(3);
+        let mut arrows = Arrows::of_all(3);
         calls.iter().for_each(|(rank, event)| arrows.add(*rank, event));
         arrows.matched().map(|(sent, received)| (sent.rank, sent.ns, received.rank, received.ns)).collect()
     }
@@ -204,5 +248,28 @@ mod tests {
         let other = Event { object: Some(MPI_COMM_WORLD as u64 + 1), ..call(MPI_RECV, MPI_ANY_SOURCE, 7, 1, 2) };
         let nobody = call(MPI_SEND, MPI_PROC_NULL, 7, 1, 2);
         assert_eq!(arrows(&[sure[0], (0, nobody), sure[1], (1, other)]).len(), 1);
+    }
+
+    #[test]
+    fn of_the_last_calls_the_last_send_belongs_to_the_last_receive_if_all_was_received() {
+        let calls = [
+            (0, call(MPI_SEND, 1, 7, 14, 30)),
+            (1, call(MPI_RECV, 0, 7, 1, 12)),
+            (1, call(MPI_RECV, 0, 7, 21, 31)),
+            (1, call(MPI_RECV, 0, 7, 40, 0)),
+        ];
+        let last = |is_settled: bool, more: &[(u32, Event)]| {
+            let mut arrows =
+                Arrows::of_last(2, Box::new(move |from, to, posts| is_settled && (from, to, posts) == (0, 1, false)));
+            calls.iter().chain(more).for_each(|(rank, event)| arrows.add(*rank, event));
+            arrows.matched().map(|(sent, received)| (sent.ns, received.ns)).collect::<Vec<_>>()
+        };
+        assert_eq!(last(true, &[]), [(14, 30)]);
+        assert!(last(false, &[]).is_empty());
+        // Requests that were made earlier, and receives that may wait.
+        let started = Event { function: MPI_START, object: Some(0), ..call(MPI_START, 0, 7, 1, 2) };
+        for spoiling in [started, call(MPI_IRECV, 0, 8, 1, 2)] {
+            assert!(last(true, &[(1, spoiling)]).is_empty(), "{spoiling:?}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The file of `--trace`: the calls of all ranks as events of the Chrome trace format, which ui.perfetto.dev opens.
+//! A file of calls: those of all ranks as events of the Chrome trace format, which ui.perfetto.dev opens.
 //!
 //! Each rank is a process of the trace, each of its threads a thread. A call that has returned is a complete event
 //! (`X`), one that has not is a begin without an end (`B`). Times are microseconds from the job's first call. Behind the calls
@@ -13,38 +13,71 @@ use mpi_pmpi::records::Event;
 
 use super::trace_arrows::{Arrows, End};
 
-/// Writes the file: of each rank its program and its events. `start`: when the first call began.
-pub(super) fn write(file: File, start: u64, ranks: Vec<(String, impl Iterator<Item = Event>)>) -> io::Result<()> {
+/// A rank of a trace.
+pub struct TracedRank<I> {
+    /// Its program.
+    pub program: String,
+    /// Its host, if the job has several.
+    pub host: Option<String>,
+    /// Its calls in their order, with what is known of them beyond the event.
+    pub calls: I,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Calls.
+    pub calls: u64,
+    /// Arrows from sends to receives.
+    pub arrows: u64,
+}
+
+/// Writes the file. `start`: when the first call began. `arrows`: which sends and receives belong together. `now`: a moment
+/// that is marked on all ranks, with its name. Errors: of writing.
+pub fn write(
+    file: File,
+    start: u64,
+    ranks: Vec<TracedRank<impl Iterator<Item = (Event, Option<String>)>>>,
+    mut arrows: Arrows<'_>,
+    now: Option<(u64, &str)>,
+) -> io::Result<Written> {
     let mut out = BufWriter::new(file);
+    let mut written = Written::default();
     out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
     let mut separator = "\n";
-    let mut arrows = Arrows::new(ranks.len() as u32);
     let mut put = |line: String| {
         let begin = std::mem::replace(&mut separator, ",\n");
         out.write_all(begin.as_bytes()).and_then(|()| out.write_all(line.as_bytes()))
     };
-    for (rank, (program, events)) in ranks.into_iter().enumerate() {
+    for (rank, TracedRank { program, host, calls }) in ranks.into_iter().enumerate() {
         let rank = rank as i64;
-        put(metadata("process_name", rank, Object::new().text("name", &format!("rank {rank}: {program}"))))?;
+        let host = host.map_or(String::new(), |host| format!(" on {host}"));
+        put(metadata("process_name", rank, Object::new().text("name", &format!("rank {rank}{host}: {program}"))))?;
         put(metadata("process_sort_index", rank, Object::new().number("sort_index", rank)))?;
-        for event in events {
+        for (event, text) in calls {
             arrows.add(rank as u32, &event);
-            put(line(rank, &event, start))?;
+            put(line(rank, &event, text.as_deref(), start))?;
+            written.calls += 1;
         }
     }
     for (id, (sent, received)) in (1..).zip(arrows.matched()) {
         put(arrow(id, "s", &sent, start).end())?;
         put(arrow(id, "f", &received, start).text("bp", "e").end())?;
+        written.arrows += 1;
+    }
+    if let Some((ns, name)) = now {
+        let mark = Object::new().text("name", name).text("ph", "i").text("s", "g").number("pid", 0).number("tid", 0);
+        put(mark.json("ts", &micro(ns.saturating_sub(start))).end())?;
     }
     out.write_all(b"\n]}\n")?;
-    out.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
+    out.into_inner().map_err(io::IntoInnerError::into_error).map(|_| written)
 }
 
 fn metadata(name: &str, rank: i64, arguments: Object) -> String {
     Object::new().text("name", name).text("ph", "M").number("pid", rank).object("args", arguments).end()
 }
 
-fn line(rank: i64, event: &Event, start: u64) -> String {
+fn line(rank: i64, event: &Event, text: Option<&str>, start: u64) -> String {
     let returned = event.end_ns != 0;
     let object = Object::new()
         .text("name", functions::name(event.function).unwrap_or("?"))
@@ -57,7 +90,8 @@ fn line(rank: i64, event: &Event, start: u64) -> String {
         true => object.json("dur", &micro(event.end_ns.saturating_sub(event.start_ns))),
         false => object,
     };
-    object.object("args", arguments(event)).end()
+    let arguments = text.map_or_else(|| arguments(event), |text| arguments(event).text("call", text));
+    object.object("args", arguments).end()
 }
 
 /// One end of an arrow.
@@ -113,14 +147,15 @@ mod tests {
             second: None,
         };
         assert_eq!(
-            line(3, &sent, 2_000_000),
+            line(3, &sent, None, 2_000_000),
             "{\"name\":\"MPI_Send\",\"cat\":\"mpi\",\"ph\":\"X\",\"pid\":3,\"tid\":7,\"ts\":1.500,\"dur\":0.500,\"args\":\
              {\"peer\":1,\"tag\":-1,\"bytes\":8,\"object\":\"0x101\"}}"
         );
         let open = Event { function: functions::MPI_FINALIZE, start_ns: 5, ..Event::default() };
         assert_eq!(
-            line(0, &open, 9),
-            "{\"name\":\"MPI_Finalize\",\"cat\":\"mpi\",\"ph\":\"B\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"args\":{}}"
+            line(0, &open, Some("it"), 9),
+            "{\"name\":\"MPI_Finalize\",\"cat\":\"mpi\",\"ph\":\"B\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"args\":\
+             {\"call\":\"it\"}}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The clock of `MPI_Wtime`: nanoseconds of `CLOCK_MONOTONIC`, read from the processor's time stamp counter where the
+//! The clock of `MPI_Wtime` and of the flight recorder: nanoseconds of `CLOCK_MONOTONIC`, read from the processor's time stamp counter where the
 //! kernel's clock is made of that counter too.
 //!
 //! The values are those of the kernel's clock, which all processes of a host share, up to 250 ns while a time server
@@ -16,18 +16,18 @@ mod line;
 mod counter;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
-pub(crate) use counter::{find, now_ns};
+pub use counter::{find, now_ns};
 
 /// Looks for a counter; here there is none.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64", not(miri))))]
-pub(crate) fn find() {}
+pub fn find() {}
 
 /// The time in nanoseconds.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64", not(miri))))]
-pub(crate) use monotonic_ns as now_ns;
+pub use monotonic_ns as now_ns;
 
 /// The kernel's clock, in nanoseconds. Async-signal-safe.
-pub(crate) fn monotonic_ns() -> u64 {
+pub fn monotonic_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the clock exists on every Linux, and the struct is writable.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };

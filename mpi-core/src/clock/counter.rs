@@ -32,7 +32,7 @@ unsafe impl Sync for Own {}
 
 /// Uses the counter from here on if the kernel makes its clock of it: then it runs at one rate, and is the same on all
 /// cores. Reads a file.
-pub(crate) fn find() {
+pub fn find() {
     let source = std::fs::read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     if source.is_ok_and(|source| source.trim_ascii() == b"tsc") {
         // Release pairs with the Acquire in `slowly`.
@@ -42,7 +42,7 @@ pub(crate) fn find() {
 
 /// The time in nanoseconds. Thread-safe and async-signal-safe.
 #[inline(always)]
-pub(crate) fn now_ns() -> u64 {
+pub fn now_ns() -> u64 {
     match by_line() {
         Some(ns) => ns,
         None => slowly(),

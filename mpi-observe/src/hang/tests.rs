@@ -1,0 +1,119 @@
+//! Reports of views that no job has to be run for.
+
+use mpi_core::functions;
+use mpi_fabric::Life;
+use mpi_fabric::recorder::Call;
+
+use super::*;
+use crate::process::ProcessState;
+use crate::queues::{CommQueues, Queues};
+
+fn call(sequence: u64, function: u16, ended: bool, comm: u32, peer: i32) -> Call {
+    Call { sequence, function, ended, comm, peer, tag: 7, count: 1 }
+}
+
+fn rank(calls: Vec<Call>) -> RankView {
+    RankView {
+        life: Life::Initialised,
+        is_alive: true,
+        state: Some(ProcessState::Sleeping),
+        place: None,
+        calls,
+        records_calls: true,
+        idle: None,
+        queues: None,
+        before: None,
+        moves: false,
+    }
+}
+
+fn view(ranks: Vec<RankView>) -> HangView {
+    HangView { ranks }
+}
+
+#[test]
+fn a_job_that_moves_has_no_cause() {
+    use functions::{MPI_RECV, MPI_SEND};
+    let look = |number| {
+        view(vec![rank(vec![call(number, MPI_RECV, false, 0, 1)]), rank(vec![call(2 * number, MPI_SEND, true, 0, 0)])])
+    };
+    // One look takes the pause between two calls of rank 1 for the cause.
+    assert!(analyse(&look(5)).cause.contains("rank 1 has not called MPI"), "{:?}", analyse(&look(5)));
+    let moved = analyse(&look(6).since(&look(5)));
+    assert_eq!(moved.cause, "ranks 0-1 make progress, and no cause to wait is seen");
+    assert!(
+        moved.further.is_empty()
+            && moved.groups
+                == ["rank 0: makes calls, last MPI_Recv; sleeping", "rank 1: makes calls, last MPI_Send; sleeping"],
+        "{moved:?}"
+    );
+    // Nobody moved.
+    let stays = analyse(&look(5).since(&look(5)));
+    assert!(stays.cause.contains("rank 1 has not called MPI after MPI_Send"), "{stays:?}");
+    // Rank 0 stays in its call, and rank 1 may still send.
+    let one_moves = view(vec![look(5).ranks.remove(0), look(6).ranks.remove(1)]).since(&look(5));
+    assert_eq!(analyse(&one_moves).cause, "rank 1 makes progress, and no cause to wait is seen");
+}
+
+#[test]
+fn ranks_that_wait_for_each_other_at_both_looks_are_named_while_others_move() {
+    use functions::{MPI_RECV, MPI_TEST};
+    let look = |number| {
+        view(vec![
+            rank(vec![call(1, MPI_RECV, false, 0, 1)]),
+            rank(vec![call(1, MPI_RECV, false, 0, 0)]),
+            rank(vec![call(number, MPI_RECV, true, 0, 0)]),
+            // Looks again and again, which is no progress.
+            rank((number..number + 9).map(|each| call(each, MPI_TEST, true, 0, -1)).collect()),
+        ])
+    };
+    let cause = analyse(&look(8).since(&look(3))).cause;
+    assert!(cause.starts_with("ranks 0-1 wait for each other: rank 0 in MPI_Recv from rank 1"), "{cause}");
+}
+
+#[test]
+fn stopped_ranks_come_first() {
+    let mut stopped = rank(vec![call(1, functions::MPI_RECV, false, 0, 1)]);
+    stopped.state = Some(ProcessState::Stopped);
+    let all = analyse(&view(vec![stopped.clone(), stopped.clone()]));
+    assert!(all.cause.starts_with("all ranks are stopped by a signal or a debugger"), "{all:?}");
+    let mut ended = rank(Vec::new());
+    (ended.is_alive, ended.state, ended.life) = (false, None, Life::Finalised);
+    let rest = analyse(&view(vec![stopped.clone(), ended]));
+    assert!(rest.cause.starts_with("all ranks that have not ended are stopped"), "{rest:?}");
+    let one = analyse(&view(vec![stopped, rank(vec![call(1, functions::MPI_RECV, false, 0, 0)])]));
+    assert!(one.cause.starts_with("rank 0 is stopped by a signal or a debugger; rank 1 waits for it"), "{one:?}");
+}
+
+#[test]
+fn a_process_whose_state_is_not_known_is_described_without_it() {
+    let mut absent = rank(Vec::new());
+    (absent.life, absent.state) = (Life::Absent, None);
+    let report = analyse(&view(vec![absent, rank(vec![call(1, functions::MPI_RECV, false, 0, 0)])]));
+    assert_eq!(report.cause, "rank 0 has not called MPI_Init; rank 1 waits for it in MPI_Recv from rank 0 with tag 7");
+}
+
+#[test]
+fn communicators_without_a_name_have_their_number_and_ranks() {
+    let named = |name: &str, both_groups: Option<Vec<u32>>| {
+        let comm = CommQueues {
+            context: 16,
+            name: name.into(),
+            world_ranks: vec![1, 0],
+            both_groups,
+            ..CommQueues::default()
+        };
+        let mut first = rank(vec![call(1, functions::MPI_BARRIER, false, 16, -1)]);
+        first.queues = Some(Queues { rank: 0, size: 2, comms: vec![comm], sends: Vec::new() });
+        view(vec![first, rank(vec![call(1, functions::MPI_WIN_FENCE, false, 20, -1)])])
+    };
+    assert_eq!(named("mine", None).comm_name(0, 17), "mine");
+    for unnamed in ["", "communicator 8"] {
+        assert_eq!(named(unnamed, None).comm_name(0, 16), "communicator 8 of ranks 0-1");
+    }
+    assert_eq!(named("", Some(vec![0, 1])).comm_name(0, 16), "intercommunicator 8 of ranks 0-1");
+    assert_eq!(named("", Some(vec![0, 2])).comm_name(0, 16), "intercommunicator 8 with processes of another job");
+    let it = named("", None);
+    assert_eq!((it.comm_name(1, 20), it.comm_name(1, 24)), ("window 10".into(), "communicator 12".into()));
+    assert_eq!(it.comm_name(1, 0), "MPI_COMM_WORLD");
+}

@@ -1,0 +1,139 @@
+//! What is seen of a job on several hosts: statistics, hangs, time limits, failures and the last calls, with all hosts' ranks.
+//!
+//! The program is that of the suite `hangs`. Not here: the same on one host (`observe`, `hangs`).
+
+use std::path::Path;
+
+use super::super::{Report, network};
+use super::{Lab, cases};
+use crate::peers::Library;
+use crate::{Result, paths};
+
+/// Starts a job that makes no progress, waits until its report has a text, the first argument, and ends it.
+const HANGS: &str = r#"
+hangs() {
+    text=$1; shift
+    hydra -n 4 -host h1,h2 --hang-report=0.5 "$@" 2> $W/report & job=$!
+    for _ in $(seq 600); do grep -qF -e "$text" $W/report && break; sleep 0.05; done
+    end_on 1 "bin/mpiexec --manager"; wait $job 2> /dev/null; cat $W/report
+}
+"#;
+
+const PLACES: &str = "(ranks 0-1 are on h1, ranks 2-3 are on h2)";
+
+/// As the cases of `hosts`; `@` stands for [`HANGS`].
+const OBSERVED: &[(&str, &str, &[&str])] = &[
+    (
+        "observe: a time limit names the cause",
+        "hydra -n 4 --timeout 10 -host h1,h2 $W/hang far; echo code $?",
+        &[
+            "the job did not end within 10 s",
+            "was ended; ranks 0, 2 wait for each other: rank 0 in MPI_Ssend to rank 2 with tag 3, rank 2 in MPI_Ssend to rank 0 with \
+             tag 3; what the ranks were doing:",
+            "ranks 1, 3: inside MPI_Barrier",
+            PLACES,
+            "code 124\n",
+        ],
+    ),
+    (
+        "observe: a time limit as JSON",
+        "hydra -n 4 --timeout 10 --error-format json -host h1,h2 $W/hang far; echo code $?",
+        &["\"cause\":\"ranks 0, 2 wait for each other: ", "\"rank\":3,", "code 124\n"],
+    ),
+    (
+        "observe: a hang across hosts",
+        "@ hangs 'wait for each other' $W/hang far",
+        &[
+            "no progress for 0.5 s: ranks 0, 2 wait for each other: rank 0 in MPI_Ssend to rank 2 with tag 3",
+            "  ranks 1, 3: in MPI_Barrier #2 on MPI_COMM_WORLD; not there: ranks 0, 2; ",
+            PLACES,
+        ],
+    ),
+    (
+        "observe: wrong tag",
+        "@ hangs 'has sent one' $W/hang tag",
+        &[
+            "rank 0 waits in MPI_Recv from rank 1 with tag 7; rank 1 has sent one with tag 8 (4 bytes)",
+            "rank 0 has received 1 message from rank 1 with tag 8 (4 bytes, MPI_COMM_WORLD) for which no receive waits",
+        ],
+    ),
+    (
+        "observe: a collective call is missing",
+        "@ hangs differ $W/hang missing",
+        &["collective calls on MPI_COMM_WORLD differ: ranks 0, 2-3 call MPI_Scan #2, rank 1 calls MPI_Barrier #2"],
+    ),
+    (
+        "observe: a hang as JSON",
+        "@ hangs 'has sent one' --error-format json $W/hang tag",
+        &[
+            "\"kind\":\"hang_report\",\"cause\":\"rank 0 waits in MPI_Recv from rank 1",
+            "\"limits\":[{\"text\":\"ranks 0-1 are on h1, ranks 2-3 are on h2\"}]",
+        ],
+    ),
+    (
+        "observe: what others did to a rank that died",
+        "hydra -n 4 -host h1,h2 $W/hang lost; echo code $?",
+        &[
+            "rank 2 of 4 ($W/hang) on host h2 ",
+            "\n  ranks 0-1, 3 waited for rank 2 in MPI_Barrier #2 on MPI_COMM_WORLD\n",
+        ],
+    ),
+    (
+        "observe: the same as JSON",
+        "hydra -n 4 --error-format json -host h1,h2 $W/hang lost",
+        &["\"waiting\":[{\"text\":\"ranks 0-1, 3 waited for rank 2 in MPI_Barrier #2 on MPI_COMM_WORLD\"}]"],
+    ),
+    (
+        "observe: --stats",
+        "hydra -n 4 --stats -host h1,h2 $W/load once; echo code $?",
+        &[
+            "Ferrum MPI statistics: 4 ranks, ",
+            "  on 2 hosts: h1 (ranks 0-1), h2 (ranks 2-3)\n",
+            "most at once: messages before their receive ",
+            "\n      3                5    2.9",
+            "code 0\n",
+        ],
+    ),
+    (
+        "observe: --stats as JSON and as a page",
+        "hydra -n 4 --stats=$W/s.json -host h1,h2 $W/load once && hydra -n 4 --stats=$W/s.html -host h1,h2 $W/load once && \
+         python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(d[\"hosts\"], d[\"traffic\"])' $W/s.json; \
+         grep -c '\"hosts\":..\"host\":\"h1\",\"ranks\":.0,1' $W/s.html",
+        &[
+            "[{'host': 'h1', 'ranks': [0, 1]}, {'host': 'h2', 'ranks': [2, 3]}] [[1, 0, 2, 1000], [2, 0, 3, 2000], [3, 0, 4, 3000]]\n\
+             1\n",
+        ],
+    ),
+    (
+        "observe: --stats of a job that failed",
+        "hydra -n 4 --stats=$W/f.json -host h1,h2 $W/load once die; echo code $?; python3 -c 'import json, sys; \
+         d = json.load(open(sys.argv[1])); print(d[\"exit_code\"], d[\"without_finalize\"])' $W/f.json",
+        &["rank 3 of 4 ($W/load) on host h2 exited with code 9", "code 9\n9 [", "3]\n"],
+    ),
+    (
+        "observe: --timeline",
+        "hydra -n 4 --timeline $W/t.json -host h1,h2 $W/load once die; echo code $?; python3 -c 'import json, sys; \
+         e = json.load(open(sys.argv[1]))[\"traceEvents\"]; print([x[\"args\"][\"name\"].split(\":\")[0] for x in e if x[\"name\"] == \
+         \"process_name\"], sum(x[\"name\"] == \"MPI_Send\" for x in e), sum(x[\"ph\"] == \"s\" for x in e))' $W/t.json",
+        &[
+            " calls are in $W/t.json, with 9 arrows from sends to receives, for ui.perfetto.dev\n",
+            "['rank 0 on h1', 'rank 1 on h1', 'rank 2 on h2', 'rank 3 on h2'] 9 9\n",
+        ],
+    ),
+];
+
+/// All cases.
+pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
+    if !network::has_libfabric() {
+        report.skip("observe", "libfabric.so.1 is not found (Debian: libfabric1)");
+        return Ok(());
+    }
+    let library = Library::ferrum(dist);
+    for (source, program) in [("hangs/hang.c", "hang"), ("observe/load.c", "load")] {
+        library.compile(&paths::root().join("tests").join(source), &work.join(program), &["-pthread"])?;
+    }
+    for (name, line, prints) in OBSERVED {
+        cases(lab, dist, work, &[(name, &line.replace('@', HANGS), prints)], report)?;
+    }
+    Ok(())
+}
