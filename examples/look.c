@@ -1,4 +1,5 @@
-/* A job to look at from outside, with mpitop, mpiexec --stats, --hang-report and --timeline (docs/observe.md, docs/hangs.md).
+/* A job to look at from outside, with mpitop, mpiexec --stats, --hang-report and --timeline: docs/observe.md has the
+ * examples.
  *
  *   mpicc -g look.c -o look
  *   mpiexec -n 4 ./look ring 20     each rank passes messages to the next one for 20 s

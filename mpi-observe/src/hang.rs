@@ -6,6 +6,7 @@
 //! receives.
 //! Invariant: it reads nothing but the view. Not here: when it is made (`mpi-launch`, `mpi-top`), queues (`queues`).
 
+mod calls;
 mod causes;
 mod groups;
 mod progress;

@@ -1,7 +1,8 @@
 /* A job to look at. `load ring SECONDS`: each rank passes messages to the next for some time. `load stuck FILE`: all
  * ranks but the last wait for a message of the next, which never comes, until FILE exists; the last one computes.
  * `load once`: rank r sends r messages of 1000 bytes to rank 0, which receives them late: they are unexpected.
- * `load alone` waits for itself. `load parts`, `load crash`, `load handler`, `load threads`, `load spawn`: see the functions. */
+ * `load alone` waits for itself. `load parts`, `load crash`, `load handler`, `load threads`, `load spawn`: see the
+ * functions. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>

@@ -9,9 +9,10 @@ use mpi_core::abi::MPI_ANY_TAG;
 use mpi_core::functions;
 use mpi_fabric::recorder::Call;
 
+use super::calls::base_name;
 use super::groups::{described, process_of};
 use super::view::HangView;
-use super::waits::{Doing, Need, Wait, base_name, begun, counted_as, is_counted, is_rooted, unstarted};
+use super::waits::{Doing, Need, Wait, begun, counted_as, is_counted, is_rooted, unstarted};
 use crate::process::ProcessState;
 use crate::queues::CommQueues;
 use crate::words::ranks;

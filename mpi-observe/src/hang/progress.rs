@@ -5,9 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use mpi_fabric::recorder::Call;
-
-use super::waits::base_name;
+use super::calls::looks;
 use crate::JobView;
 use crate::sample::{Counts, Sampler};
 
@@ -71,11 +69,4 @@ fn counted(counts: Counts) -> [u64; 7] {
         counts.unexpected,
         counts.file_bytes,
     ]
-}
-
-/// Whether a call only looks whether something has come.
-pub(super) fn looks(call: &Call) -> bool {
-    let name = base_name(call);
-    call.ended
-        && ["MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status"].iter().any(|look| name.starts_with(look))
 }

@@ -7,8 +7,7 @@ use std::time::Duration;
 use mpi_fabric::Life;
 use mpi_fabric::recorder::Call;
 
-use super::progress::looks;
-use super::waits::base_name;
+use super::calls::{base_name, looks};
 use crate::JobView;
 use crate::process::{self, ProcessState};
 use crate::queues::{self, CommQueues, LiveMemory, Queues};

@@ -6,6 +6,7 @@ use mpi_core::functions;
 use mpi_fabric::Life;
 use mpi_fabric::recorder::{Call, RECEIVE, REFUSED, SEND};
 
+use super::calls::base_name;
 use super::view::{HangView, WORLD};
 use crate::queues::{PendingSend, PostedReceive};
 
@@ -61,12 +62,6 @@ impl Wait {
     pub fn function(&self) -> String {
         base_name(&self.call)
     }
-}
-
-/// The name of the function, of a large-count form that of the usual one.
-pub(super) fn base_name(call: &Call) -> String {
-    let name = call.function_name();
-    name.strip_suffix("_c").map_or(name.clone(), str::to_owned)
 }
 
 /// How many calls of one function in a row are a loop.

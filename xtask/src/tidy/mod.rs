@@ -36,7 +36,7 @@ const LAYERS: [&[&str]; 10] = [
 const BESIDE: [(&str, &[&str]); 8] = [
     ("mpi-wireup", &["mpi-core", "mpi-t", "mpi-fabric", "mpi-pmpi"]),
     ("mpi-launch", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-wireup", "mpi-pmpi", "mpi-observe"]),
-    ("mpi-observe", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric"]),
+    ("mpi-observe", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-pmpi"]),
     ("mpi-top", &["mpi-core", "mpi-fabric", "mpi-launch", "mpi-observe"]),
     ("mpi-info", &["mpi-core", "mpi-fabric", "mpi-launch", "mpi-observe", "mpi-t"]),
     ("mpi-pmpi", &["mpi-core"]),
