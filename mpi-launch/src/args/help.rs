@@ -39,8 +39,8 @@ For the whole job:
                        the one before; calls: a line for each call on standard error
   --profile            at the end print calls, times and bytes of each MPI function
   --trace FILE         write the times of all calls to this file, for ui.perfetto.dev
-  --timeline FILE      when the job fails, or makes no progress with --hang-report, write the
-                       times of the last calls to this file, for ui.perfetto.dev
+  --timeline FILE      when the job fails, or makes no progress with --hang-report, write
+                       the times of the last calls to this file, for ui.perfetto.dev
   --stats[=FILE]       at the end write a summary: traffic, waits, queues, collectives,
                        memory; FILE.json for programs, FILE.html for a browser
   --initial-errhandler NAME
