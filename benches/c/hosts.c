@@ -1,6 +1,7 @@
-/* Messages and collectives between hosts. The argument chooses: `messages` (ranks 0 and 1): half round trips of 8 bytes, 1 KiB,
- * 64 KiB and 1 MiB, the rate of windows of 64 messages of 8 bytes, the bandwidth of windows of 16 messages of 64 KiB and 1 MiB;
- * `collectives`: MPI_Barrier, MPI_Bcast and MPI_Allreduce of 8 bytes and 64 KiB on all ranks, the slowest rank's time. */
+/* Messages and collectives between hosts. The argument chooses: `messages` (ranks 0 and 1): half round trips of
+ * 8 bytes, 1 KiB, 64 KiB and 1 MiB, the rate of windows of 64 messages of 8 bytes, the bandwidth of windows of 16
+ * messages of 64 KiB and 1 MiB; `collectives`: MPI_Barrier, MPI_Bcast and MPI_Allreduce of 8 bytes and 64 KiB on all
+ * ranks, the slowest rank's time. */
 #include "bench.h"
 
 enum { LONGEST = 1 << 20, WINDOW = 64, LONG_WINDOW = 16 };
@@ -21,7 +22,8 @@ static double half_round_trips(int bytes, int rounds)
     return (now() - begin) / rounds / 2 * 1e6;
 }
 
-/* Windows of messages from rank 0 to rank 1, each with its own memory, which an empty message back ends; seconds a window. */
+/* Windows of messages from rank 0 to rank 1, each with its own memory, which an empty message back ends; seconds a
+ * window. */
 static double windows(int window, int bytes, int rounds)
 {
     MPI_Request requests[WINDOW];

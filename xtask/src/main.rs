@@ -10,6 +10,7 @@ mod coverage;
 mod demo;
 mod dist;
 mod failure;
+mod lab;
 mod paths;
 mod peers;
 mod process;

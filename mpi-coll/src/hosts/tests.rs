@@ -1,3 +1,5 @@
+//! Messages between hosts of each operation, against those of one process on each host, for every root and several placements.
+
 use std::collections::BTreeMap;
 
 use super::*;

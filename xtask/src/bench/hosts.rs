@@ -12,8 +12,8 @@ use std::time::Duration;
 use super::cases::Number;
 use super::floor::Class;
 use super::{Measured, record, table};
+use crate::lab::Lab;
 use crate::peers::{self, Library};
-use crate::test::hosts::Lab;
 use crate::{Result, dist, paths, process, tools, ui};
 
 const LIMIT: Duration = Duration::from_secs(90);

@@ -7,11 +7,12 @@ mod messages;
 mod observe;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Context, Report};
+use crate::lab::Lab;
 use crate::peers::Library;
 use crate::process::{self, Outcome};
 use crate::{Result, paths, tools};
@@ -229,60 +230,6 @@ const SLURM_CASES: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Hosts, until it is dropped.
-pub struct Lab {
-    script: PathBuf,
-    folder: PathBuf,
-}
-
-impl Lab {
-    /// Makes so many hosts.
-    pub fn start(name: &str, hosts: u32) -> Result<Lab> {
-        let lab = Lab { script: paths::root().join("tests/hosts/lab.sh"), folder: paths::scratch("hosts").join(name) };
-        lab.command(&["down"]).status()?;
-        if let Some(parent) = lab.folder.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        // The hosts end with this process, also when it is killed.
-        let owner = std::process::id().to_string();
-        process::must(lab.command(&["up", &hosts.to_string()]).env("LAB_OWNER", owner), LIMIT)?;
-        Ok(lab)
-    }
-
-    /// The folder with its state.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// A command of the lab.
-    pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(&self.script);
-        command.arg(&self.folder).args(words);
-        command
-    }
-
-    /// Processes of jobs that are left on a host after a few seconds.
-    fn left(&self, host: u32) -> Result<String> {
-        let end = Instant::now() + Duration::from_secs(12);
-        loop {
-            let outcome = process::run(&mut self.command(&["left", &host.to_string()]), LIMIT)?;
-            let others = |line: &&str| !line.contains("slurmscriptd");
-            let left: Vec<&str> = outcome.stdout.lines().filter(others).collect();
-            if left.is_empty() || Instant::now() > end {
-                return Ok(left.join("\n"));
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-    }
-}
-
-impl Drop for Lab {
-    fn drop(&mut self) {
-        // What could not be ended is ended by the lab itself, when this process has ended.
-        let _ = self.command(&["down"]).status();
-    }
-}
-
 /// All cases; skipped where hosts cannot be made.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     if !tools::is_root() {
@@ -338,8 +285,8 @@ fn slurm(lab: &Lab, context: &Context) -> Result<()> {
 
 fn run(lab: &Lab, dist: &Path, work: &Path, line: &str) -> Result<Outcome> {
     let mut command = Command::new("bash");
-    command.args(["-c", &format!("{PRELUDE}\n{line}")]).env("B", dist.join("bin")).env("LAB", &lab.script);
-    command.env("F", &lab.folder).env("W", work);
+    command.args(["-c", &format!("{PRELUDE}\n{line}")]).env("B", dist.join("bin")).env("LAB", lab.script());
+    command.env("F", lab.folder()).env("W", work);
     let peers = paths::root().join("target/peers");
     command.env("MPICH", peers.join("mpich")).env("OPENMPI", peers.join("openmpi"));
     process::run(&mut command, LIMIT)

@@ -18,7 +18,7 @@ mod debuggers;
 mod fortran;
 mod hangs;
 mod headers;
-pub mod hosts;
+mod hosts;
 mod launch;
 mod manifest;
 mod miri;

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::super::conformance::{self, Verdict};
 use super::super::{Report, network};
-use super::{Lab, cases};
+use super::cases;
+use crate::lab::Lab;
 use crate::peers::Library;
 use crate::{Result, paths};
 
@@ -213,7 +214,7 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
 /// The conformance programs for four ranks, two on each of two hosts.
 fn conformance_programs(lab: &Lab, dist: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
     let entries = network::entries_for(report, |ranks| ranks == 4)?;
-    let ssh = lab.folder.join("ssh");
+    let ssh = lab.folder().join("ssh");
     let hydra = mpich.launcher().with_file_name("mpiexec.hydra");
     let launch = |ranks: usize, program: &Path| {
         let mut command = lab.command(&["run", "1"]);

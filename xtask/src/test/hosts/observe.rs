@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use super::super::{Report, network};
-use super::{Lab, cases};
+use super::cases;
+use crate::lab::Lab;
 use crate::peers::Library;
 use crate::{Result, paths};
 
