@@ -153,6 +153,15 @@ impl<'r, E: EntryMemory<'r>> Begun<E> {
         }
     }
 
+    /// As [`Begun::leave`], for a call of [`Recording::enter_untimed`].
+    #[inline(always)]
+    pub fn leave_untimed(self) {
+        if KEPT {
+            // Release pairs with the Acquire in `call`.
+            self.entry.word(0).store(self.first | ENDED, Ordering::Release);
+        }
+    }
+
     /// Records that the call has failed, after it has returned, for [`Recording::refused`]. Not for hot paths.
     pub fn failed(self) {
         let (word, ended) = (self.entry.word(0), self.first | ENDED);
@@ -189,38 +198,59 @@ impl<M: RecorderMemory> Recording<M> {
     }
 
     #[inline(always)]
-    fn write(&self, function: u16, ended: u64, comm: u32, peer: i32, tag: i32, count: u64) -> Begun<M::Entry<'_>> {
+    fn write(
+        &self,
+        timed: u64,
+        (function, ended): (u16, u64),
+        comm: u32,
+        peer: i32,
+        tag: i32,
+        count: u64,
+    ) -> Begun<M::Entry<'_>> {
         if !KEPT {
             return Begun { entry: self.entry(0, 0), first: 0 };
         }
         let units = self.last().load(Ordering::Relaxed).wrapping_add(UNIT);
         self.last().store(units, Ordering::Relaxed);
         let mask = self.mask();
-        let entry = self.entry(units, mask);
+        let (entry, timed) = (self.entry(units, mask), mask & timed);
         // Release, each: pair with the Acquires in `call`, which then sees the number stored above.
         entry.half(FUNCTION).store(u32::from(function), Ordering::Release);
         entry.half(COMM).store(comm, Ordering::Release);
         entry.half(PEER).store(peer as u32, Ordering::Release);
         entry.half(TAG).store(tag as u32, Ordering::Release);
         entry.word(COUNT).store(count, Ordering::Release);
-        if mask & TIMED != 0 {
+        if timed != 0 {
             times::begin(entry);
         }
         let first = units | ended;
-        entry.word(0).store(first | mask & TIMED, Ordering::Release);
+        entry.word(0).store(first | timed, Ordering::Release);
         Begun { entry, first }
     }
 
     /// Records a call that cannot wait, as begun and returned in one step. Needs no [`Begun::leave`].
     #[inline(always)]
     pub fn record(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
-        self.write(function, ENDED, comm, peer, tag, count);
+        self.write(TIMED, (function, ENDED), comm, peer, tag, count);
     }
 
     /// Records that a call begins. A few nanoseconds.
     #[inline(always)]
     pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Begun<M::Entry<'_>> {
-        self.write(function, 0, comm, peer, tag, count)
+        self.write(TIMED, (function, 0), comm, peer, tag, count)
+    }
+
+    /// As [`Recording::enter`], without times: for the shortest ways, which are not taken while times are recorded
+    /// ([`Recording::has_times`]), so that no call of a function is in them.
+    #[inline(always)]
+    pub fn enter_untimed(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Begun<M::Entry<'_>> {
+        self.write(0, (function, 0), comm, peer, tag, count)
+    }
+
+    /// As [`Recording::record`], without times.
+    #[inline(always)]
+    pub fn record_untimed(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
+        self.write(0, (function, ENDED), comm, peer, tag, count);
     }
 
     /// Replaces the facts of a call that has not returned, if its entry still belongs to it: a call that waits for

@@ -29,6 +29,9 @@ fn usual_target(buf: *mut c_void, count: c_int, datatype: usize, tag: c_int) -> 
     if tag < 0 && tag != abi::MPI_ANY_TAG || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
         return None;
     }
+    if process.recorder.has_times() {
+        return None;
+    }
     Some((process, bytes))
 }
 
@@ -50,13 +53,13 @@ pub fn recv_quickly(
     let mut guard = engine.lock_if_free()?;
     let context = process.comm_facts(&guard, Handle(comm))?.context();
     let receive = engine.recv_quickly(&mut guard, context, source, tag)?;
-    let entry = process.recorder.enter(functions::MPI_RECV, context, source, tag, count as u64);
+    let entry = process.recorder.enter_untimed(functions::MPI_RECV, context, source, tag, count as u64);
     // SAFETY: the program passed a buffer of `count` elements, which it does not use during the call.
     let memory = unsafe { core::slice::from_raw_parts_mut(buf.cast::<u8>(), bytes) };
     let Some(message) = receive.wait(memory) else {
         return Some(recv_further((process, guard, entry), (buf, bytes), source, tag, (comm, context), status));
     };
-    entry.leave();
+    entry.leave_untimed();
     if let Ok(status) = check::status_out("status", status) {
         status.set(Status::new(source, message.tag, message.bytes as u64));
     }
@@ -105,7 +108,7 @@ pub fn irecv_quickly(
         // SAFETY: the program passed a buffer of `count` elements, which it does not use until the operation is complete.
         let buffer = unsafe { RecvBuf::of_bytes(buf.cast(), bytes) };
         let started = engine.irecv_quickly(&mut guard, context, source, tag, buffer).ok()?;
-        process.recorder.record(functions::MPI_IRECV, context, source, tag, count as u64);
+        process.recorder.record_untimed(functions::MPI_IRECV, context, source, tag, count as u64);
         // Before the lock is released, so that nothing has to be kept until then.
         check::set_quickly(request, started.0).then_some(())
     };

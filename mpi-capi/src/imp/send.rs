@@ -18,7 +18,7 @@ pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_i
     let send = || {
         let process = mpi_env::running_quickly()?;
         let bytes = short_bytes(datatype, count, INLINE_BYTES)?;
-        if tag < 0 || check::is_no_memory(buf) || mpi_t::any_callback_registered() {
+        if tag < 0 || check::is_no_memory(buf) || mpi_t::any_callback_registered() || process.recorder.has_times() {
             return None;
         }
         let engine = &*process.engine;
@@ -26,8 +26,8 @@ pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_i
         let context = process.comm_facts(&guard, Handle(comm))?.context();
         // SAFETY: the program passed a buffer of `count` elements, which it does not modify during the call.
         let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };
-        let record = || process.recorder.enter(functions::MPI_SEND, context, dest, tag, count as u64);
-        engine.send_quickly(&mut guard, context, dest, tag, memory, record).map(Mark::leave)
+        let record = || process.recorder.enter_untimed(functions::MPI_SEND, context, dest, tag, count as u64);
+        engine.send_quickly(&mut guard, context, dest, tag, memory, record).map(Mark::leave_untimed)
     };
     send().is_some()
 }
@@ -49,6 +49,9 @@ pub fn isend_quickly(
         if tag < 0 || check::is_no_memory(buf) || request.is_null() || mpi_t::any_callback_registered() {
             return None;
         }
+        if process.recorder.has_times() {
+            return None;
+        }
         let engine = &*process.engine;
         let mut guard = engine.lock_if_free()?;
         let context = process.comm_facts(&guard, Handle(comm))?.context();
@@ -56,7 +59,7 @@ pub fn isend_quickly(
         let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };
         let started = engine.isend_quickly(&mut guard, context, dest, tag, bytes)?;
         // Before the message leaves, so that what only these need is not kept beside what the rest needs.
-        process.recorder.record(functions::MPI_ISEND, context, dest, tag, count as u64);
+        process.recorder.record_untimed(functions::MPI_ISEND, context, dest, tag, count as u64);
         check::set_quickly(request, started.request.0);
         started.send(memory);
         Some(())
