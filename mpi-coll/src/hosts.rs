@@ -16,7 +16,7 @@ use crate::steps::{AREAS, Check, Place, STAGED, Side, Span, Steps, Team, VALUE};
 use crate::{allgather, barrier, ring};
 
 /// The steps of a call on a communicator with these hosts.
-pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, hosts: &Hosts, steps: &mut S) -> Result<()> {
+pub(crate) fn steps(shape: &Shape<'_>, hosts: &Hosts, steps: &mut dyn Steps) -> Result<()> {
     let mut call = Call { shape, hosts, steps, areas: [const { None }; AREAS] };
     match shape.which {
         CollOp::Barrier => call.barrier(),
@@ -30,10 +30,10 @@ pub(crate) fn steps<S: Steps>(shape: &Shape<'_>, hosts: &Hosts, steps: &mut S) -
     }
 }
 
-struct Call<'c, 's, S> {
+struct Call<'c, 's> {
     shape: &'c Shape<'s>,
     hosts: &'c Hosts,
-    steps: &'c mut S,
+    steps: &'c mut dyn Steps,
     areas: Areas,
 }
 
@@ -59,7 +59,7 @@ impl Among<'_> {
     }
 }
 
-impl<S: Steps> Call<'_, '_, S> {
+impl Call<'_, '_> {
     fn host(&self) -> u32 {
         self.hosts.of_rank(self.shape.team.rank)
     }
@@ -81,12 +81,12 @@ impl<S: Steps> Call<'_, '_, S> {
         Team { rank: self.host(), size: self.hosts.count() }
     }
 
-    fn within(&mut self) -> Part<'_, S> {
+    fn within(&mut self) -> Part<'_> {
         let among = Among::Host(self.hosts.first(self.host()));
         Part { steps: self.steps, areas: &mut self.areas, among }
     }
 
-    fn across(&mut self, root: u32) -> Part<'_, S> {
+    fn across(&mut self, root: u32) -> Part<'_> {
         Part { steps: self.steps, areas: &mut self.areas, among: Among::Hosts(self.hosts, root) }
     }
 
@@ -275,16 +275,16 @@ impl<S: Steps> Call<'_, '_, S> {
     }
 }
 
-/// The sink of a part of a call.
-struct Part<'p, S> {
-    steps: &'p mut S,
+/// The sink of a part of a call. One type for all sinks, so that the algorithms between hosts exist once in the library.
+struct Part<'p> {
+    steps: &'p mut dyn Steps,
     areas: &'p mut Areas,
     among: Among<'p>,
 }
 
-impl<S: Steps> Part<'_, S> {
+impl Part<'_> {
     /// Provides working memory, unless it was provided for as much.
-    fn area(&mut self, area: u8, count: u64, provide: impl FnOnce(&mut S) -> Result<Span>) -> Result<Span> {
+    fn area(&mut self, area: u8, count: u64, provide: impl FnOnce(&mut dyn Steps) -> Result<Span>) -> Result<Span> {
         match &mut self.areas[area as usize] {
             Some((span, known)) if *known >= count && *known > 0 => Ok(span.part(0, span.bytes / *known * count)),
             place => {
@@ -296,7 +296,7 @@ impl<S: Steps> Part<'_, S> {
     }
 }
 
-impl<S: Steps> Steps for Part<'_, S> {
+impl Steps for Part<'_> {
     fn send_on(&mut self, side: Side, dest: u32, from: Span) -> Result<()> {
         self.steps.send_on(side, self.among.rank(dest), from)
     }

@@ -17,6 +17,6 @@ pub(crate) struct Reducing {
 }
 
 /// Copies a contribution to where it is combined, unless it is there.
-pub(crate) fn copy_unless_same<S: Steps>(steps: &mut S, own: Span, value: Span) -> Result<()> {
+pub(crate) fn copy_unless_same<S: Steps + ?Sized>(steps: &mut S, own: Span, value: Span) -> Result<()> {
     if own == value { Ok(()) } else { steps.copy(own, value) }
 }

@@ -142,7 +142,7 @@ impl Shape<'_> {
     }
 
     /// The contribution of this process to a reduction, to be read.
-    pub fn contribution<S: Steps>(&self, steps: &mut S) -> Result<Span> {
+    pub fn contribution<S: Steps + ?Sized>(&self, steps: &mut S) -> Result<Span> {
         let combining = self.combining();
         let own = match self.send.in_place() {
             true => self.result(combining.plain_bytes()),
@@ -158,7 +158,7 @@ impl Shape<'_> {
 
     /// The contribution of this process to a reduction, and where its result is computed: the receive buffer, unless the
     /// elements may not be combined there.
-    pub fn operands<S: Steps>(&self, steps: &mut S) -> Result<(Span, Span)> {
+    pub fn operands<S: Steps + ?Sized>(&self, steps: &mut S) -> Result<(Span, Span)> {
         let (combining, own) = (self.combining(), self.contribution(steps)?);
         if combining.is_binned() {
             return Ok((own, own));
@@ -177,7 +177,7 @@ impl Shape<'_> {
     }
 
     /// Copies a result into the receive buffer, if it is elsewhere and this process has one.
-    pub fn deliver<S: Steps>(&self, steps: &mut S, result: Span) -> Result<()> {
+    pub fn deliver<S: Steps + ?Sized>(&self, steps: &mut S, result: Span) -> Result<()> {
         if result.place == Place::Recv || !self.recv.present() {
             return Ok(());
         }
