@@ -51,12 +51,6 @@ pub trait Transport: Send {
         0
     }
 
-    /// Bytes of the parts in which a message that is sent as one record best goes to a peer now, so that its copies overlap; `None`: it
-    /// goes whole. There is room for all parts that are pushed at once.
-    fn segment_bytes(&self, _dest: u32, _len: usize) -> Option<usize> {
-        None
-    }
-
     /// Many records may be pushed until [`Self::release`]: they may wait for each other, to leave together.
     fn gather(&mut self) {}
 

@@ -42,14 +42,11 @@ use crate::token::Secret;
 use crate::watcher::Watcher;
 
 /// Packets with records that a sender may have under way to one receiver.
-const CREDITS: u32 = 16;
+const CREDITS: u32 = 8;
 /// Owed credits from which on they travel alone.
 const MOST_OWED: u32 = CREDITS / 2;
 /// Longest payload of a record.
 const PAYLOAD: usize = 64 << 10;
-/// A message to a peer to which nothing is under way goes in parts of so many bytes, if it is longer than the second.
-const SEGMENT: usize = 16 << 10;
-const LONGEST_WHOLE: usize = 24 << 10;
 /// Bytes of a buffer: a record of that length behind a header with an address.
 const BUFFER: usize = PAYLOAD + 4096;
 /// Packets with short records that leave to one peer between two polls. What is pushed beyond them waits in the engine

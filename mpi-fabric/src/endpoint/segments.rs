@@ -40,9 +40,7 @@ impl Endpoint {
     /// Bytes of the segments in which [`Self::push_segments`] is to push a payload: the receiver copies one while this
     /// process writes the next. `None`: it goes as one record.
     pub fn segment_bytes(&self, dest: u32, len: usize) -> Option<usize> {
-        let Some(output) = self.outputs.get(dest as usize).filter(|output| output.local.is_some()) else {
-            return self.network_to(dest)?.segment_bytes(dest, len);
-        };
+        let output = self.outputs.get(dest as usize).filter(|output| output.local.is_some())?;
         if self.permits_cells() && output.cells.len() >= len.div_ceil(CELL_BYTES).max(2) {
             // Between near cores halves of one cell's length are faster, as the receiver copies one meanwhile; between far ones
             // each record takes as long as several KiB.
@@ -119,9 +117,6 @@ impl Endpoint {
         segment: usize,
     ) -> Result<(), Full> {
         let count = payload.len().div_ceil(segment);
-        if count > 1 && self.network_to(dest).is_some() {
-            return self.push_parts(dest, first, rest, payload, segment);
-        }
         if self.has_cells(dest, count, count, segment) {
             self.write_cells(dest, count, first, rest, payload, segment);
             return Ok(());
@@ -155,31 +150,6 @@ impl Endpoint {
     #[cold]
     fn network_to(&self, dest: u32) -> Option<&dyn Transport> {
         self.network.as_deref().filter(|_| self.way(dest) == Way::Network)
-    }
-
-    /// As [`Self::push_segments`], over the network, which has just said that there is room for all parts.
-    #[cold]
-    fn push_parts(
-        &mut self,
-        dest: u32,
-        first: &RecordHead,
-        rest: u8,
-        payload: &[u8],
-        segment: usize,
-    ) -> Result<(), Full> {
-        let Some(network) = &mut self.network else { return Err(Full) };
-        if network.segment_bytes(dest, payload.len()) != Some(segment) {
-            return Err(Full);
-        }
-        let mut head = *first;
-        // A short last part is no message of its own.
-        network.gather();
-        let pushed = payload.chunks(segment).enumerate().try_for_each(|(i, part)| {
-            let next = RecordHead { kind: rest, a: ((i + 1) * segment) as u64, ..RecordHead::default() };
-            network.push(dest, &std::mem::replace(&mut head, next), part)
-        });
-        network.release();
-        pushed
     }
 
     /// As [`Self::push_segments`], behind a record `lead` with a payload of its own of one line at most. All parts of

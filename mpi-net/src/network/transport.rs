@@ -20,15 +20,6 @@ impl Transport for Network {
         PAYLOAD
     }
 
-    fn segment_bytes(&self, dest: u32, len: usize) -> Option<usize> {
-        let inner = self.shared.lock();
-        let (peer, parts) = (&inner.peers[dest as usize], len.div_ceil(SEGMENT));
-        // A message behind others is copied while they are on their way. What the provider does not take at once collects in one
-        // packet, which has room for all parts.
-        let idle = peer.credits == CREDITS && peer.open.is_none() && inner.free.len() > parts && !inner.gathers;
-        (len > LONGEST_WHOLE && len <= PAYLOAD && idle).then_some(SEGMENT)
-    }
-
     fn gather(&mut self) {
         self.shared.lock().gathers = true;
     }
