@@ -59,7 +59,8 @@ pub struct Options {
     /// Seed of the random datatypes and collectives: a number, or `random`; the test prints it
     #[arg(long, value_name = "SEED", value_parser = seed)]
     seed: Option<String>,
-    /// All that takes long: mpi4py's tests with 1 to 5 ranks in both of its builds (about half an hour)
+    /// All that takes long: mpi4py's tests with 1 to 5 ranks in both of its builds (about half an hour), and the programs of
+    /// `network` with all their numbers of ranks
     #[arg(long)]
     whole: bool,
     /// Only tests whose name, `SUITE/TEST` as in reports, contains this

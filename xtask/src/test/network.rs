@@ -13,7 +13,7 @@ use crate::peers::Library;
 /// The chapters of the programs.
 const CHAPTERS: [&str; 6] = ["p2p", "coll", "comm", "topo", "datatype", "win"];
 
-/// All programs of the chapters with two ranks or more.
+/// All programs of the chapters, each with the most ranks of its line in the manifest; with `--whole`, with all numbers from two on.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     if !has_libfabric() {
         report.skip("network", "libfabric.so.1 is not found (Debian: libfabric1)");
@@ -21,6 +21,10 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     }
     let mut entries = entries_for(report, |ranks| ranks > 1)?;
     for entry in &mut entries {
+        if !context.whole {
+            let most = entry.ranks.iter().copied().max();
+            entry.ranks = most.into_iter().collect();
+        }
         entry.environment.push(("FERRUM_NET_FORCE".into(), "all".into()));
     }
     let library = Library::ferrum(context.dist()?);

@@ -91,7 +91,7 @@ const OBSERVED: &[(&str, &str, &[&str])] = &[
             "Ferrum MPI statistics: 4 ranks, ",
             "  on 2 hosts: h1 (ranks 0-1), h2 (ranks 2-3)\n",
             "most at once: messages before their receive ",
-            "\n      3                5    2.9",
+            "2.94 KiB 3\n",
             "code 0\n",
         ],
     ),
