@@ -25,8 +25,8 @@ pub(crate) fn steps(shape: &Shape<'_>, hosts: &Hosts, steps: &mut dyn Steps) -> 
         CollOp::Allreduce => call.allreduce(),
         CollOp::Gather => call.gather(),
         CollOp::Scatter => call.scatter(),
-        // `Plan::by_hosts` has no others.
-        _ => call.allgather(),
+        CollOp::Allgather => call.allgather(),
+        which => unreachable!("{which:?} does not go by hosts"),
     }
 }
 

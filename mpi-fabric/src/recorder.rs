@@ -94,7 +94,7 @@ pub trait RecorderMemory {
 
 /// The memory of one entry and of its times.
 pub trait EntryMemory<'r>: Copy {
-    /// The word at an offset from the entry: one of the entry, or [`TIMES`] more one of its times.
+    /// The word at an offset from the entry: one of the entry, or `TIMES` more one of its times.
     fn word(self, offset: usize) -> &'r AtomicU64;
 
     /// The half word, as [`RecorderMemory::half`].
@@ -310,7 +310,7 @@ impl<M: RecorderMemory> Recording<M> {
     fn call(&self, sequence: u64) -> Option<TimedCall> {
         let units = sequence * UNIT;
         let entry = self.entry(units, self.mask());
-        // Acquire pairs with the Releases in `write`, `leave_held` and `failed`: what another call wrote comes with that
+        // Acquire pairs with the Releases in `write`, `leave`, `leave_untimed`, `times::end` and `failed`: what another call wrote comes with that
         // call's number, which the last load then sees.
         let first = entry.word(0).load(Ordering::Acquire);
         let [function, comm, peer, tag] =

@@ -3,8 +3,10 @@
 //! A provider of reliable datagrams reports an error for what this process sends, and nothing to a process that only waits.
 //! So each pair of processes that exchange messages has one TCP connection of its own, without data: the kernel of a host closes it when the
 //! process ends, also one that computes or is stopped, and gives it up when the other host has answered nothing for a while.
-//! A process that finalises says so first. The connection begins with the rank and host of its process and a token of the job's secret.
-//! Invariant: only a process of the job can make a peer count as lost; what comes from a connection is checked.
+//! A process that finalises sends [`LEAVING`] first. The connection begins with the rank and host of its process and a token of the job's secret, which
+//! the other process answers with [`ACCEPTED`].
+//! Invariant: only a process of the job can make a peer count as lost, and only by a connection that was accepted; what comes from a
+//! connection is checked.
 //! Not here: what a lost peer ends (`network`).
 
 use std::collections::HashMap;
@@ -20,19 +22,23 @@ use mpi_fabric::signal_mask::with_all_signals_blocked;
 use crate::token::Secret;
 
 /// Bytes of the name of a host.
-const NAME: usize = 64;
+const NAME_BYTES: usize = 64;
 /// Bytes that a connection begins with: a magic number, the rank, the token, and the name of the host.
-const HELLO: usize = 16 + NAME;
+const HELLO_BYTES: usize = 16 + NAME_BYTES;
 const MAGIC: u32 = 0x4650_4c31;
 /// Sent by a process that finalises.
 const LEAVING: u8 = b'e';
-/// How long a connection may stay without a rank.
-const INTRODUCTION: Duration = Duration::from_secs(5);
-/// Connections without a rank that are kept.
-const STRANGERS: usize = 64;
-/// After a connection was closed the launcher, which usually ends the job then with a better report, goes first.
-const GRACE: Duration = Duration::from_secs(2);
-/// Marks the token of a connection, which is none of a packet. Ranks are below.
+/// Sent by the process that was connected to, once it has checked what the connection begins with.
+const ACCEPTED: u8 = b'a';
+/// How long an accepted connection may stay without a rank.
+const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Most accepted connections without a rank.
+const MAX_UNIDENTIFIED: usize = 64;
+/// How long a connection to one address may take. The thread finds no loss meanwhile.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// Delay between a closed connection and the report of the loss: the launcher usually ends the job in that time, with a better report.
+const LOSS_DELAY: Duration = Duration::from_secs(2);
+/// Added to the rank in the token of a connection, so that it differs from the token of a packet. Ranks are smaller.
 const OF_CONNECTION: u32 = 1 << 30;
 
 /// Is called with a lost peer, the name of its host, and why.
@@ -40,13 +46,13 @@ pub(crate) type OnLoss = Box<dyn Fn(u32, &str, &str) + Send>;
 
 /// The connections of a process, until the value is dropped.
 pub(crate) struct Liveness {
-    orders: Arc<Orders>,
+    requests: Arc<Requests>,
     port: u16,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread is to do. Thread-safe.
-pub(crate) struct Orders {
+/// Requests to the thread. Thread-safe.
+pub(crate) struct Requests {
     state: Mutex<State>,
     /// Readable when the state has changed.
     changed: OwnedFd,
@@ -59,11 +65,11 @@ struct State {
     /// Peers to connect with: rank, host, address.
     dial: Vec<(u32, String, Option<IpAddr>, u16)>,
     leaving: bool,
-    /// All that is to be sent when leaving has been sent.
+    /// Every peer has been sent [`LEAVING`].
     left: bool,
 }
 
-impl Orders {
+impl Requests {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,8 +100,8 @@ impl Orders {
     }
 }
 
-/// What the thread needs to know.
-pub(crate) struct Place {
+/// Parameters of the thread.
+pub(crate) struct Config {
     pub(crate) rank: u32,
     pub(crate) size: u32,
     pub(crate) secret: Secret,
@@ -111,12 +117,10 @@ impl Liveness {
     /// Listens, and starts the thread.
     /// # Errors
     /// Those of the system.
-    pub(crate) fn start(place: Place, on_loss: OnLoss) -> io::Result<Liveness> {
-        let listener = match place.ip {
-            Some(ip) => TcpListener::bind((ip, 0))?,
-            None => TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0))
-                .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?,
-        };
+    pub(crate) fn start(config: Config, on_loss: OnLoss) -> io::Result<Liveness> {
+        let anywhere =
+            || TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)));
+        let listener = config.ip.map_or_else(anywhere, |ip| TcpListener::bind((ip, 0)).or_else(|_| anywhere()))?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
         // SAFETY: makes a descriptor.
@@ -126,23 +130,23 @@ impl Liveness {
         }
         // SAFETY: made above, and owned here alone.
         let changed = unsafe { OwnedFd::from_raw_fd(changed) };
-        let orders = Arc::new(Orders { state: Mutex::default(), changed, pid: std::process::id() });
+        let requests = Arc::new(Requests { state: Mutex::default(), changed, pid: std::process::id() });
         let mut watch = Watch {
-            place,
-            orders: orders.clone(),
+            config,
+            requests: requests.clone(),
             listener: Some(listener),
             peers: HashMap::new(),
-            strangers: Vec::new(),
+            unidentified: Vec::new(),
             closed: Vec::new(),
             on_loss,
         };
-        let run = move || while watch.round() {};
+        let run = move || while watch.poll_once() {};
         let spawn = || thread::Builder::new().name("mpi-net-alive".into()).stack_size(128 << 10).spawn(run);
-        Ok(Liveness { orders, port, thread: Some(with_all_signals_blocked(spawn)?) })
+        Ok(Liveness { requests, port, thread: Some(with_all_signals_blocked(spawn)?) })
     }
 
-    pub(crate) fn orders(&self) -> Arc<Orders> {
-        self.orders.clone()
+    pub(crate) fn requests(&self) -> Arc<Requests> {
+        self.requests.clone()
     }
 
     /// Where the process listens.
@@ -153,28 +157,28 @@ impl Liveness {
 
 impl Drop for Liveness {
     fn drop(&mut self) {
-        self.orders.leave();
-        if let Some(thread) = self.thread.take().filter(|_| std::process::id() == self.orders.pid) {
+        self.requests.leave();
+        if let Some(thread) = self.thread.take().filter(|_| std::process::id() == self.requests.pid) {
             let _ = thread.join();
         }
     }
 }
 
-/// A connection of which nobody knows yet where it comes from, since when, and what has come.
-struct Stranger {
+/// An accepted connection whose hello is not complete: the stream, when it was accepted, and the bytes received.
+struct Unidentified {
     stream: TcpStream,
     since: Instant,
-    hello: [u8; HELLO],
+    hello: [u8; HELLO_BYTES],
     len: usize,
 }
 
 /// The thread.
 struct Watch {
-    place: Place,
-    orders: Arc<Orders>,
+    config: Config,
+    requests: Arc<Requests>,
     listener: Option<TcpListener>,
     peers: HashMap<u32, Peer>,
-    strangers: Vec<Stranger>,
+    unidentified: Vec<Unidentified>,
     /// Peers whose connection was closed, their hosts, and when they count as lost.
     closed: Vec<(u32, String, Instant)>,
     on_loss: OnLoss,
@@ -183,28 +187,36 @@ struct Watch {
 /// A peer that is connected.
 struct Peer {
     host: String,
-    /// One connection, or two if both processes connected at once.
-    streams: Vec<TcpStream>,
+    /// One, or two if both processes connected at once.
+    connections: Vec<Connection>,
+}
+
+struct Connection {
+    stream: TcpStream,
+    /// Whether its end is a loss: the other process has accepted it, or this one has.
+    confirmed: bool,
 }
 
 impl Watch {
     /// Waits for something, and handles it. False: the process leaves.
-    fn round(&mut self) -> bool {
-        let mut list = vec![readable(self.orders.changed.as_raw_fd())];
+    fn poll_once(&mut self) -> bool {
+        let mut list = vec![readable(self.requests.changed.as_raw_fd())];
         list.extend(self.listener.iter().map(|listener| readable(listener.as_raw_fd())));
-        let with_rank: Vec<(u32, i32)> =
-            self.peers.iter().flat_map(|(rank, peer)| peer.streams.iter().map(|it| (*rank, it.as_raw_fd()))).collect();
+        let of_peer = |(rank, peer): (&u32, &Peer)| -> Vec<(u32, i32)> {
+            peer.connections.iter().map(|it| (*rank, it.stream.as_raw_fd())).collect()
+        };
+        let with_rank: Vec<(u32, i32)> = self.peers.iter().flat_map(of_peer).collect();
         list.extend(with_rank.iter().map(|(_, fd)| readable(*fd)));
-        list.extend(self.strangers.iter().map(|stranger| readable(stranger.stream.as_raw_fd())));
-        let next =
-            self.strangers.iter().map(|it| it.since + INTRODUCTION).chain(self.closed.iter().map(|it| it.2)).min();
+        list.extend(self.unidentified.iter().map(|it| readable(it.stream.as_raw_fd())));
+        let limits = self.unidentified.iter().map(|it| it.since + IDENTIFY_TIMEOUT);
+        let next = limits.chain(self.closed.iter().map(|it| it.2)).min();
         let wait = next.map_or(-1, |next| {
             i32::try_from(next.saturating_duration_since(Instant::now()).as_millis()).map_or(i32::MAX, |ms| ms + 1)
         });
         // SAFETY: a list of this length; an interrupted wait is one that ended.
         unsafe { libc::poll(list.as_mut_ptr(), list.len() as libc::nfds_t, wait) };
         let ready: Vec<i32> = list.iter().filter(|entry| entry.revents != 0).map(|entry| entry.fd).collect();
-        if ready.contains(&self.orders.changed.as_raw_fd()) && !self.take_orders() {
+        if ready.contains(&self.requests.changed.as_raw_fd()) && !self.take_requests() {
             return false;
         }
         if self.listener.as_ref().is_some_and(|listener| ready.contains(&listener.as_raw_fd())) {
@@ -212,10 +224,10 @@ impl Watch {
         }
         for (rank, fd) in with_rank {
             if ready.contains(&fd) {
-                self.hear(rank, fd);
+                self.read_from(rank, fd);
             }
         }
-        self.introduce();
+        self.identify();
         let now = Instant::now();
         let (due, left): (Vec<_>, Vec<_>) = self.closed.drain(..).partition(|(_, _, at)| *at <= now);
         self.closed = left;
@@ -226,28 +238,30 @@ impl Watch {
     }
 
     /// False: the process leaves.
-    fn take_orders(&mut self) -> bool {
+    fn take_requests(&mut self) -> bool {
         let mut count = [0u8; 8];
         // SAFETY: eight bytes from a descriptor of ours.
-        unsafe { libc::read(self.orders.changed.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
-        let (dial, leaving) = {
-            let mut state = self.orders.lock();
-            (std::mem::take(&mut state.dial), state.leaving)
+        unsafe { libc::read(self.requests.changed.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
+        // One at a time, because each may take a while in which this thread finds no loss.
+        let (dial, more, leaving) = {
+            let mut state = self.requests.lock();
+            (state.dial.pop(), !state.dial.is_empty(), state.leaving)
         };
         if leaving {
-            for mut stream in self.peers.drain().flat_map(|(_, peer)| peer.streams) {
+            for Connection { mut stream, .. } in self.peers.drain().flat_map(|(_, peer)| peer.connections) {
                 // A peer that has ended needs no report.
                 let _ = stream.write_all(&[LEAVING]);
             }
-            self.orders.lock().left = true;
+            self.requests.lock().left = true;
             return false;
         }
-        for (rank, host, ip, port) in dial {
-            if !self.peers.contains_key(&rank) {
-                // A peer that cannot be reached so is watched by the provider alone.
-                if let Ok(stream) = self.connect(rank, &host, ip, port) {
-                    self.peers.insert(rank, Peer { host, streams: vec![stream] });
-                }
+        if more {
+            self.requests.announce();
+        }
+        if let Some((rank, host, ip, port)) = dial.filter(|(rank, ..)| !self.peers.contains_key(rank)) {
+            // A peer that cannot be reached so is watched by the provider alone.
+            if let Ok(stream) = self.connect(rank, &host, ip, port) {
+                self.peers.insert(rank, Peer { host, connections: vec![Connection { stream, confirmed: false }] });
             }
         }
         true
@@ -260,10 +274,10 @@ impl Watch {
         };
         let mut last = io::Error::from(ErrorKind::NotFound);
         for address in addresses {
-            match TcpStream::connect_timeout(&address, INTRODUCTION) {
+            match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
                 Ok(mut stream) => {
-                    watch_silence(&stream, self.place.silence)?;
-                    stream.write_all(&hello(self.place.secret, self.place.rank, rank, &self.place.host))?;
+                    watch_silence(&stream, self.config.silence)?;
+                    stream.write_all(&hello(self.config.secret, self.config.rank, rank, &self.config.host))?;
                     stream.set_nonblocking(true)?;
                     return Ok(stream);
                 }
@@ -274,61 +288,83 @@ impl Watch {
     }
 
     fn accept(&mut self) {
-        let Some(listener) = &self.listener else { return };
-        while let Ok((stream, _)) = listener.accept() {
-            if stream.set_nonblocking(true).is_ok() && watch_silence(&stream, self.place.silence).is_ok() {
-                if self.strangers.len() == STRANGERS {
-                    self.strangers.remove(0);
+        while let Some(accepted) = self.listener.as_ref().map(TcpListener::accept) {
+            let stream = match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
+                Err(_) => {
+                    // No descriptor is free, or the listener is faulty: peers that cannot connect are watched by the provider alone.
+                    self.listener = None;
+                    return;
                 }
-                self.strangers.push(Stranger { stream, since: Instant::now(), hello: [0; HELLO], len: 0 });
+            };
+            if stream.set_nonblocking(true).is_err() || watch_silence(&stream, self.config.silence).is_err() {
+                continue;
             }
+            if self.unidentified.len() == MAX_UNIDENTIFIED {
+                self.identify();
+            }
+            if self.unidentified.len() == MAX_UNIDENTIFIED {
+                self.unidentified.remove(0);
+            }
+            let since = Instant::now();
+            self.unidentified.push(Unidentified { stream, since, hello: [0; HELLO_BYTES], len: 0 });
         }
     }
 
-    /// Reads what connections without a rank begin with.
-    fn introduce(&mut self) {
-        for mut stranger in std::mem::take(&mut self.strangers) {
-            match stranger.stream.read(&mut stranger.hello[stranger.len..]) {
+    /// Reads what accepted connections begin with; those of the job become connections of their peers.
+    fn identify(&mut self) {
+        for mut new in std::mem::take(&mut self.unidentified) {
+            match new.stream.read(&mut new.hello[new.len..]) {
                 Ok(0) => continue,
-                Ok(bytes) => stranger.len += bytes,
+                Ok(bytes) => new.len += bytes,
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 Err(_) => continue,
             }
-            if stranger.len < HELLO {
-                if stranger.since.elapsed() < INTRODUCTION {
-                    self.strangers.push(stranger);
+            if new.len < HELLO_BYTES {
+                if new.since.elapsed() < IDENTIFY_TIMEOUT {
+                    self.unidentified.push(new);
                 }
                 continue;
             }
-            let from = u32::from_ne_bytes([4, 5, 6, 7].map(|at| stranger.hello[at]));
-            let Place { rank, size, secret, .. } = self.place;
-            let host = name_in(&stranger.hello);
-            if from < size && stranger.hello[..16] == hello(secret, from, rank, "")[..16] {
-                let peer = self.peers.entry(from).or_insert_with(|| Peer { host, streams: Vec::new() });
-                if peer.streams.len() < 2 {
-                    peer.streams.push(stranger.stream);
+            let from = u32::from_ne_bytes([4, 5, 6, 7].map(|at| new.hello[at]));
+            let Config { rank, size, secret, .. } = self.config;
+            let is_of_job = from < size && new.hello[..16] == hello(secret, from, rank, "")[..16];
+            if is_of_job && new.stream.write_all(&[ACCEPTED]).is_ok() {
+                let host = name_in(&new.hello);
+                let peer = self.peers.entry(from).or_insert_with(|| Peer { host, connections: Vec::new() });
+                if peer.connections.len() < 2 {
+                    peer.connections.push(Connection { stream: new.stream, confirmed: true });
                 }
             }
         }
     }
 
     /// A connection of a peer has something, or has ended.
-    fn hear(&mut self, rank: u32, fd: i32) {
-        let Some(Peer { streams, host }) = self.peers.get_mut(&rank) else { return };
-        let Some(at) = streams.iter().position(|stream| stream.as_raw_fd() == fd) else { return };
+    fn read_from(&mut self, rank: u32, fd: i32) {
+        let Some(Peer { connections, host }) = self.peers.get_mut(&rank) else { return };
+        let Some(at) = connections.iter().position(|it| it.stream.as_raw_fd() == fd) else { return };
         let mut byte = [0u8];
-        match streams[at].read(&mut byte) {
-            // Both connections of a pair say the same.
+        match connections[at].stream.read(&mut byte) {
+            // It arrives on both connections of a pair.
             Ok(1) if byte[0] == LEAVING => drop(self.peers.remove(&rank)),
-            Ok(1) => drop(streams.remove(at)),
+            Ok(1) => connections[at].confirmed |= byte[0] == ACCEPTED,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            // The other process has not accepted it, or what listened was another one.
+            Ok(_) | Err(_) if !connections[at].confirmed => {
+                connections.remove(at);
+                if connections.is_empty() {
+                    self.peers.remove(&rank);
+                }
+            }
             Err(error) if error.kind() != ErrorKind::ConnectionReset => {
-                let (host, seconds) = (std::mem::take(host), self.place.silence.as_secs());
+                let (host, seconds) = (std::mem::take(host), self.config.silence.as_secs());
                 self.peers.remove(&rank);
                 (self.on_loss)(rank, &host, &format!("nothing came from its host for {seconds} s"));
             }
             Ok(_) | Err(_) => {
-                self.closed.push((rank, std::mem::take(host), Instant::now() + GRACE));
+                self.closed.push((rank, std::mem::take(host), Instant::now() + LOSS_DELAY));
                 self.peers.remove(&rank);
             }
         }
@@ -340,8 +376,8 @@ fn readable(fd: i32) -> libc::pollfd {
 }
 
 /// What a connection from a rank to another one begins with.
-fn hello(secret: Secret, from: u32, to: u32, host: &str) -> [u8; HELLO] {
-    let mut hello = [0; HELLO];
+fn hello(secret: Secret, from: u32, to: u32, host: &str) -> [u8; HELLO_BYTES] {
+    let mut hello = [0; HELLO_BYTES];
     hello[..4].copy_from_slice(&MAGIC.to_ne_bytes());
     hello[4..8].copy_from_slice(&from.to_ne_bytes());
     hello[8..16].copy_from_slice(&secret.token(from | OF_CONNECTION, to).to_ne_bytes());
@@ -352,7 +388,7 @@ fn hello(secret: Secret, from: u32, to: u32, host: &str) -> [u8; HELLO] {
 }
 
 /// The name of a host in what a connection begins with; characters that no name has are replaced.
-fn name_in(hello: &[u8; HELLO]) -> String {
+fn name_in(hello: &[u8; HELLO_BYTES]) -> String {
     let bytes = hello[16..].iter().take_while(|byte| **byte != 0);
     let plain = |byte: &u8| if byte.is_ascii_alphanumeric() || b".-_".contains(byte) { char::from(*byte) } else { '_' };
     bytes.map(plain).collect()

@@ -34,7 +34,7 @@ use copies::Held;
 
 use crate::ffi;
 use crate::library::Library;
-use crate::liveness::{self, Liveness, Orders, Place};
+use crate::liveness::{self, Config, Liveness, Requests};
 use crate::packet::{self, HEADER, Header};
 use crate::provider::{ADDRESS, Completion, Kind, Operation, Provider, Registered};
 use crate::settings::NetSettings;
@@ -151,7 +151,7 @@ struct Inner {
     own_address: Vec<u8>,
     addresses: Option<Arc<dyn Addresses>>,
     /// To connect with peers whose ends are to be found.
-    liveness: Option<Arc<Orders>>,
+    liveness: Option<Arc<Requests>>,
     peers: Vec<Peer>,
     /// All buffers: first those of receives, then those of sends.
     buffers: Buffers,
@@ -258,7 +258,7 @@ impl Network {
         let (inner, ended, bell) = (Mutex::new(inner), Mutex::default(), Mutex::default());
         let shared = Arc::new(Shared { settings, inner, ended, bell, remote_access });
         let liveness = shared.watch_peers(options, ip);
-        shared.lock().liveness = liveness.as_ref().map(Liveness::orders);
+        shared.lock().liveness = liveness.as_ref().map(Liveness::requests);
         Ok(Network { shared, liveness })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The calls are those that the flight recorders have, with times where `fabric_recorder_times` is on. What is in the job
 //! memory is input: calls with times that cannot be are left out.
-//! Invariant: no arrow from a send to a receive is guessed; see `trace_arrows` and [`Timeline::settled`].
+//! Invariant: no arrow from a send to a receive is guessed; see `trace_arrows`.
 //! Not here: the times of all calls (`mpiexec --trace`), which are written in the same form.
 
 mod trace_arrows;

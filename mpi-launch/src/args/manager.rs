@@ -8,6 +8,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use super::{Manager, ManagerKind};
@@ -66,7 +67,7 @@ fn version_of(program: &Path) -> Option<String> {
         .spawn()
         .ok()?;
     let begin = Instant::now();
-    // The text of a version is short: it fits in the pipe, so the program ends without a reader.
+    // The text of a version fits in the pipe, so the program ends without a reader.
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
@@ -79,9 +80,15 @@ fn version_of(program: &Path) -> Option<String> {
             }
         }
     };
-    let mut text = Vec::new();
-    // The limit is for a child of the program that still holds the pipe and goes on writing.
-    child.stdout.take()?.take(4096).read_to_end(&mut text).ok()?;
+    let (mut pipe, (sender, text)) = (child.stdout.take()?, mpsc::channel());
+    // Another thread reads: a child of the program may still hold the pipe, whose end then does not come.
+    std::thread::spawn(move || {
+        let mut text = [0; 4096];
+        let len = pipe.read(&mut text).unwrap_or(0);
+        // Nobody receives it after the time limit.
+        let _ = sender.send(text[..len].to_vec());
+    });
+    let text = text.recv_timeout(PATIENCE).ok()?;
     status.success().then(|| String::from_utf8_lossy(&text).into_owned())
 }
 

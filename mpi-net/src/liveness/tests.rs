@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a failed step panics
 
 use std::net::Shutdown;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
 use proptest::prelude::*;
 
@@ -13,10 +13,10 @@ const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 fn start(rank: u32, silence: Duration) -> (Liveness, Receiver<(u32, String)>) {
     let (sender, losses) = channel();
-    let place = Place { rank, size: 3, secret: SECRET, silence, ip: Some(HERE), host: format!("h{rank}") };
+    let config = Config { rank, size: 300, secret: SECRET, silence, ip: Some(HERE), host: format!("h{rank}") };
     let on_loss =
         move |rank, host: &str, why: &str| sender.send((rank, format!("{host}: {why}"))).expect("the test waits");
-    (Liveness::start(place, Box::new(on_loss)).unwrap(), losses)
+    (Liveness::start(config, Box::new(on_loss)).unwrap(), losses)
 }
 
 /// A connection that begins with these bytes.
@@ -28,7 +28,7 @@ fn connect(to: &Liveness, bytes: &[u8]) -> TcpStream {
 
 /// Whether the other side closes a connection within a while.
 fn is_closed(mut stream: &TcpStream) -> bool {
-    stream.set_read_timeout(Some(INTRODUCTION * 2)).unwrap();
+    stream.set_read_timeout(Some(IDENTIFY_TIMEOUT * 2)).unwrap();
     !matches!(stream.read(&mut [0]), Err(error) if matches!(error.kind(), ErrorKind::WouldBlock))
 }
 
@@ -36,26 +36,28 @@ fn is_closed(mut stream: &TcpStream) -> bool {
 fn a_process_that_ends_is_lost_after_a_moment_and_one_that_leaves_is_not() {
     let (own, losses) = start(0, Duration::from_secs(30));
     let (leaves, _) = start(1, Duration::from_secs(30));
-    own.orders().dial(1, "localhost", Some(HERE), leaves.port());
+    own.requests().dial(1, "localhost", Some(HERE), leaves.port());
     let ends = connect(&own, &hello(SECRET, 2, 0, "h\n2"));
     thread::sleep(Duration::from_millis(100));
     let begin = Instant::now();
     drop((leaves, ends));
     let (rank, why) = losses.recv_timeout(Duration::from_secs(20)).unwrap();
     assert_eq!((rank, &*why), (2, "h_2: its process has ended, or its host is down"));
-    assert!(begin.elapsed() >= GRACE);
-    assert!(losses.recv_timeout(GRACE).is_err(), "the process that leaves is no loss");
+    assert!(begin.elapsed() >= LOSS_DELAY);
+    assert!(losses.recv_timeout(LOSS_DELAY).is_err(), "the process that leaves is no loss");
 }
 
 #[test]
 fn a_process_that_is_connected_from_both_sides_is_one() {
     let ((own, losses), (other, of_other)) = (start(0, Duration::from_secs(30)), start(1, Duration::from_secs(30)));
-    own.orders().dial(1, "localhost", Some(HERE), other.port());
-    other.orders().dial(0, "localhost", Some(HERE), own.port());
+    own.requests().dial(1, "localhost", Some(HERE), other.port());
+    other.requests().dial(0, "localhost", Some(HERE), own.port());
     thread::sleep(Duration::from_millis(200));
     drop(own);
+    let more = of_other.recv_timeout(LOSS_DELAY + Duration::from_secs(1));
+    assert_eq!(more, Err(RecvTimeoutError::Timeout), "the first one has left");
     drop(other);
-    assert!(losses.recv().is_err() && of_other.recv().is_err(), "both have left");
+    assert!(losses.recv().is_err());
 }
 
 #[test]
@@ -67,7 +69,7 @@ fn connections_that_are_none_of_the_job_end_nothing() {
         wrong.to_vec(),
         hello(Secret(8), 1, 0, "h").to_vec(),
         hello(SECRET, 1, 2, "h").to_vec(),
-        hello(SECRET, 3, 0, "h").to_vec(),
+        hello(SECRET, 300, 0, "h").to_vec(),
     ];
     for bytes in hellos {
         let stream = connect(&own, &bytes);
@@ -77,25 +79,47 @@ fn connections_that_are_none_of_the_job_end_nothing() {
     let mut packet = hello(SECRET, 1, 0, "h");
     packet[8..16].copy_from_slice(&SECRET.token(1, 0).to_ne_bytes());
     assert!(is_closed(&connect(&own, &packet)));
-    // One that says nothing is closed too.
+    // One that sends nothing more is closed too.
     let silent = connect(&own, &[1]);
     assert!(is_closed(&silent));
     assert!(losses.try_recv().is_err());
 }
 
 #[test]
-fn a_crowd_of_strangers_leaves_room_for_the_job() {
+fn unidentified_connections_do_not_displace_peers() {
     let (own, losses) = start(0, Duration::from_secs(30));
-    let strangers: Vec<TcpStream> = (0..2 * STRANGERS).map(|_| connect(&own, &[])).collect();
+    let others: Vec<TcpStream> = (0..2 * MAX_UNIDENTIFIED).map(|_| connect(&own, &[])).collect();
     let peer = connect(&own, &hello(SECRET, 1, 0, "h"));
     thread::sleep(Duration::from_millis(100));
     peer.shutdown(Shutdown::Both).unwrap();
     assert_eq!(losses.recv_timeout(Duration::from_secs(20)).unwrap().0, 1);
-    drop(strangers);
+    drop(others);
 }
 
 #[test]
-fn the_kernel_gives_up_a_silent_host() {
+fn a_burst_of_peers_loses_none() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let mut peers: Vec<TcpStream> = (1..=200).map(|rank| connect(&own, &hello(SECRET, rank, 0, "h"))).collect();
+    for peer in &mut peers {
+        let mut byte = [0];
+        peer.set_read_timeout(Some(IDENTIFY_TIMEOUT)).unwrap();
+        peer.read_exact(&mut byte).unwrap();
+        assert_eq!(byte, [ACCEPTED]);
+    }
+    assert_eq!(losses.recv_timeout(LOSS_DELAY + Duration::from_secs(1)), Err(RecvTimeoutError::Timeout));
+}
+
+#[test]
+fn a_connection_that_was_not_accepted_is_no_loss() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let other = TcpListener::bind((HERE, 0)).unwrap();
+    own.requests().dial(1, "localhost", Some(HERE), other.local_addr().unwrap().port());
+    drop(other.accept().unwrap());
+    assert_eq!(losses.recv_timeout(LOSS_DELAY + Duration::from_secs(1)), Err(RecvTimeoutError::Timeout));
+}
+
+#[test]
+fn silence_sets_keepalive_and_the_user_timeout() {
     let stream = TcpStream::connect(TcpListener::bind((HERE, 0)).unwrap().local_addr().unwrap()).unwrap();
     watch_silence(&stream, Duration::from_secs(9)).unwrap();
     let get = |level, option| {

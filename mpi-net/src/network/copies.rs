@@ -76,7 +76,8 @@ impl Shared {
             };
             let mut operation = Box::new(Operation::new(Kind::Copy, 0));
             let context = &raw mut *operation;
-            // SAFETY: the memory and the operation stay until it completes, for which the code below waits.
+            // SAFETY: the memory and the operation stay until it completes, for which the code below waits; except if the peer is lost: then the
+            // operation is leaked, and the caller's memory has to stay mapped as long as the provider (docs/hosts.md).
             let mut status =
                 unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
             let mut polls = 0;

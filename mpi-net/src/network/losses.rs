@@ -12,7 +12,7 @@ impl Shared {
         if seconds == 0 {
             return None;
         }
-        let place = Place {
+        let config = Config {
             rank: options.rank,
             size: options.size,
             secret: Secret(options.secret),
@@ -33,6 +33,6 @@ impl Shared {
             }
             shared.ring();
         };
-        Liveness::start(place, Box::new(on_loss)).ok()
+        Liveness::start(config, Box::new(on_loss)).ok()
     }
 }

@@ -91,7 +91,7 @@ impl Transport for Network {
     fn depart(&mut self) {
         self.shared.lock().liveness = None;
         if let Some(liveness) = &self.liveness {
-            liveness.orders().leave();
+            liveness.requests().leave();
         }
     }
 }

@@ -421,7 +421,9 @@ impl Front<'_> {
 
     fn execute(&mut self, order: Order) {
         match order {
-            Order::TimeOver => self.request_report(Wanted::TimeOver),
+            Order::TimeOver => {
+                self.request_report(Wanted::TimeOver);
+            }
             Order::Terminate => {
                 // Each host does one after the other, so that its ranks still wait when it looks.
                 if let Some(Failure::Ended { rank, .. } | Failure::Left { rank }) = self.ending.failure() {

@@ -1,6 +1,6 @@
 //! The proxy of `mpiexec` on a host: it starts the ranks there and does what the front requests.
 //!
-//! One thread, one `poll` loop that never blocks, as the launcher of one host has. The proxy decides nothing, except that
+//! One thread, one `poll` loop, as the launcher of one host has, which blocks only while it looks at the ranks for a report. The proxy decides nothing, except that
 //! everything ends when the front is lost.
 //!
 //! Invariant: when the proxy ends, in whatever way, no process of the job is left on its host (see `guard`).

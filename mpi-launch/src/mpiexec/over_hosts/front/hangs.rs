@@ -77,10 +77,11 @@ impl Hangs {
 }
 
 impl Front<'_> {
-    /// Requests a report of all hosts. One for the time limit replaces another one.
-    pub(super) fn request_report(&mut self, wanted: Wanted) {
-        if self.hangs.report_by.is_some() && wanted != Wanted::TimeOver {
-            return;
+    /// Requests a report of all hosts; whether it did. One on a failed rank or the time limit replaces one on missing progress.
+    pub(super) fn request_report(&mut self, wanted: Wanted) -> bool {
+        let under_way = self.hangs.report_by.and(self.hangs.wanted);
+        if under_way.is_some_and(|other| wanted == Wanted::Hang || other == Wanted::TimeOver) {
+            return false;
         }
         self.hangs.facts.fill(None);
         for host in self.hosts.iter_mut().filter(|host| host.link.is_some()) {
@@ -88,6 +89,7 @@ impl Front<'_> {
             host.send(&Frame::Report { twice: wanted == Wanted::TimeOver });
         }
         (self.hangs.wanted, self.hangs.report_by) = (Some(wanted), Some(Instant::now() + REPORT));
+        true
     }
 
     /// Requests a report when no rank of any host has made progress for as long as the option says.
@@ -101,8 +103,8 @@ impl Front<'_> {
         };
         if self.living == 0 || !self.hosts.iter().zip(&self.hangs.still).all(is_still) {
             self.hangs.reported = false;
-        } else if !std::mem::replace(&mut self.hangs.reported, true) {
-            self.request_report(Wanted::Hang);
+        } else if !self.hangs.reported {
+            self.hangs.reported = self.request_report(Wanted::Hang);
         }
     }
 
