@@ -118,7 +118,7 @@ const MESSAGES: &[(&str, &str, &[&str])] = &[
     ),
     (
         "messages: a link cut in a collective, Hydra alone",
-        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages wait\" & up 4; sleep 2; lab cut 2; gone 1 'messages wait'; gone 2 'messages wait'; lab mend 2; end_on 1 mpiexec.hydra; wait $!",
+        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages wait\" & up 4; sleep 2; lab cut 2; gone 1 'messages wait'; gone 2 'messages wait'; lab mend 2; sleep 2; end_on 1 mpiexec.hydra; wait $!",
         &[
             "MPI_Barrier on communicator",
             "on h2 is lost: nothing came from its host for 3",
@@ -127,7 +127,7 @@ const MESSAGES: &[(&str, &str, &[&str])] = &[
     ),
     (
         "messages: a link cut in a long message, Hydra alone",
-        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages long\" & up 4; sleep 2; lab cut 2; gone 1 'messages long'; gone 2 'messages long'; lab mend 2; end_on 1 mpiexec.hydra; wait $!",
+        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages long\" & up 4; sleep 2; lab cut 2; gone 1 'messages long'; gone 2 'messages long'; lab mend 2; sleep 2; end_on 1 mpiexec.hydra; wait $!",
         &[
             "MPI_Send on communicator",
             "rank 3 on h2 is lost: nothing came from its host for 3",
@@ -136,7 +136,7 @@ const MESSAGES: &[(&str, &str, &[&str])] = &[
     ),
     (
         "messages: errors after a link is cut, and the others go on",
-        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages errors\" & up 4; sleep 2; lab cut 2; sleep 7; end_on 1 'messages errors'; end_on 2 'messages errors'; lab mend 2; end_on 1 mpiexec.hydra; wait $!",
+        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages errors\" & up 4; sleep 2; lab cut 2; sleep 7; end_on 1 'messages errors'; end_on 2 'messages errors'; lab mend 2; sleep 2; end_on 1 mpiexec.hydra; wait $!",
         &[
             "0: class MPI_ERR_PROC_ABORTED, 2 go on: ",
             "1: class MPI_ERR_PROC_ABORTED, 2 go on: ",
