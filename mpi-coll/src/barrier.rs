@@ -48,13 +48,12 @@ impl Collectives {
 
     #[inline]
     fn wait_for_all(&self, comm: &Comm, guard: Guard<'_>, plan: Plan, (heading, tag): (Heading, i32)) -> Result<()> {
+        let call = || CollCall::new(CollOp::Barrier, Buffers::Absent, Buffers::Absent);
         if plan.shared() {
             drop(guard);
             return match self.shared_barrier(comm, heading) {
                 Some(result) => result,
-                None => {
-                    self.block_headed(comm, CollCall::new(CollOp::Barrier, Buffers::Absent, Buffers::Absent), heading)
-                }
+                None => self.block_headed(comm, call(), heading),
             };
         }
         let link = self.link(comm, tag);
@@ -69,10 +68,7 @@ impl Collectives {
                 drop(guard);
                 let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::Absent), None, None);
                 let result = match plan.by_hosts(CollOp::Barrier, 0) {
-                    true => {
-                        let call = CollCall::new(CollOp::Barrier, Buffers::Absent, Buffers::Absent);
-                        self.prepare(comm, call).and_then(|prepared| prepared.shape.steps(&mut run))
-                    }
+                    true => self.prepare(comm, call()).and_then(|prepared| prepared.shape.steps(&mut run)),
                     false => steps(&mut run, Team { rank: link.rank, size: link.size }, plan.flat()),
                 };
                 run.end(result, false)

@@ -12,13 +12,14 @@
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mpi_fabric::signal_mask::with_all_signals_blocked;
 
+use crate::event::Event;
 use crate::token::Secret;
 
 /// Bytes of the name of a host.
@@ -38,6 +39,8 @@ const MAX_UNIDENTIFIED: usize = 64;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Delay between a closed connection and the report of the loss: the launcher usually ends the job in that time, with a better report.
 const LOSS_DELAY: Duration = Duration::from_secs(2);
+/// How long a process that finalises waits until its peers have been sent that.
+const LEAVE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Added to the rank in the token of a connection, so that it differs from the token of a packet. Ranks are smaller.
 const OF_CONNECTION: u32 = 1 << 30;
 
@@ -54,8 +57,10 @@ pub(crate) struct Liveness {
 /// Requests to the thread. Thread-safe.
 pub(crate) struct Requests {
     state: Mutex<State>,
+    /// Every peer has been sent [`LEAVING`].
+    left: Condvar,
     /// Readable when the state has changed.
-    changed: OwnedFd,
+    changed: Event,
     /// A forked process has the connections, but not the thread.
     pid: u32,
 }
@@ -74,16 +79,10 @@ impl Requests {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn announce(&self) {
-        let one = 1u64.to_ne_bytes();
-        // SAFETY: eight bytes to a descriptor of ours.
-        unsafe { libc::write(self.changed.as_raw_fd(), one.as_ptr().cast(), one.len()) };
-    }
-
     /// Connects with a peer, whose process listens at a port. `host` is looked up if there is no address.
     pub(crate) fn dial(&self, rank: u32, host: &str, ip: Option<IpAddr>, port: u16) {
         self.lock().dial.push((rank, host.to_owned(), ip, port));
-        self.announce();
+        self.changed.set();
     }
 
     /// Reports to all peers that this process ends as it should, and closes the connections. Waits a moment for that.
@@ -92,11 +91,9 @@ impl Requests {
             return;
         }
         self.lock().leaving = true;
-        self.announce();
-        let end = Instant::now() + Duration::from_millis(500);
-        while !self.lock().left && Instant::now() < end {
-            thread::sleep(Duration::from_micros(50));
-        }
+        self.changed.set();
+        // It makes no difference whether it was in time, or another thread has failed.
+        drop(self.left.wait_timeout_while(self.lock(), LEAVE_TIMEOUT, |state| !state.left));
     }
 }
 
@@ -123,14 +120,12 @@ impl Liveness {
         let listener = config.ip.map_or_else(anywhere, |ip| TcpListener::bind((ip, 0)).or_else(|_| anywhere()))?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
-        // SAFETY: makes a descriptor.
-        let changed = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        if changed < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: made above, and owned here alone.
-        let changed = unsafe { OwnedFd::from_raw_fd(changed) };
-        let requests = Arc::new(Requests { state: Mutex::default(), changed, pid: std::process::id() });
+        let requests = Arc::new(Requests {
+            state: Mutex::default(),
+            left: Condvar::new(),
+            changed: Event::new()?,
+            pid: std::process::id(),
+        });
         let mut watch = Watch {
             config,
             requests: requests.clone(),
@@ -200,7 +195,7 @@ struct Connection {
 impl Watch {
     /// Waits for something, and handles it. False: the process leaves.
     fn poll_once(&mut self) -> bool {
-        let mut list = vec![readable(self.requests.changed.as_raw_fd())];
+        let mut list = vec![readable(self.requests.changed.descriptor())];
         list.extend(self.listener.iter().map(|listener| readable(listener.as_raw_fd())));
         let of_peer = |(rank, peer): (&u32, &Peer)| -> Vec<(u32, i32)> {
             peer.connections.iter().map(|it| (*rank, it.stream.as_raw_fd())).collect()
@@ -216,7 +211,7 @@ impl Watch {
         // SAFETY: a list of this length; an interrupted wait is one that ended.
         unsafe { libc::poll(list.as_mut_ptr(), list.len() as libc::nfds_t, wait) };
         let ready: Vec<i32> = list.iter().filter(|entry| entry.revents != 0).map(|entry| entry.fd).collect();
-        if ready.contains(&self.requests.changed.as_raw_fd()) && !self.take_requests() {
+        if ready.contains(&self.requests.changed.descriptor()) && !self.take_requests() {
             return false;
         }
         if self.listener.as_ref().is_some_and(|listener| ready.contains(&listener.as_raw_fd())) {
@@ -239,9 +234,7 @@ impl Watch {
 
     /// False: the process leaves.
     fn take_requests(&mut self) -> bool {
-        let mut count = [0u8; 8];
-        // SAFETY: eight bytes from a descriptor of ours.
-        unsafe { libc::read(self.requests.changed.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
+        self.requests.changed.clear();
         // One at a time, because each may take a while in which this thread finds no loss.
         let (dial, more, leaving) = {
             let mut state = self.requests.lock();
@@ -253,10 +246,11 @@ impl Watch {
                 let _ = stream.write_all(&[LEAVING]);
             }
             self.requests.lock().left = true;
+            self.requests.left.notify_all();
             return false;
         }
         if more {
-            self.requests.announce();
+            self.requests.changed.set();
         }
         if let Some((rank, host, ip, port)) = dial.filter(|(rank, ..)| !self.peers.contains_key(rank)) {
             // A peer that cannot be reached so is watched by the provider alone.

@@ -5,9 +5,12 @@
 //! Invariant: after an arming the doorbell rings when the descriptor is readable, at least once: the arming is taken back before
 //! the ring, so an arming that comes meanwhile is followed by that ring, or by another round.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+
+use mpi_fabric::signal_mask::with_all_signals_blocked;
+
+use crate::event::Event;
 
 struct Shared {
     state: Mutex<State>,
@@ -30,22 +33,16 @@ impl Shared {
 pub(crate) struct Watcher {
     shared: Arc<Shared>,
     /// Readable when the thread is to end.
-    stop: OwnedFd,
+    stop: Event,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
     /// Starts the thread. `descriptor` stays open as long as the value. `None` if the system has no thread or descriptor left.
     pub(crate) fn start(descriptor: i32, ring: Arc<dyn Fn() + Send + Sync>) -> Option<Watcher> {
-        // SAFETY: makes a descriptor.
-        let stop = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
-        if stop < 0 {
-            return None;
-        }
-        // SAFETY: made above, and owned here alone.
-        let stop = unsafe { OwnedFd::from_raw_fd(stop) };
+        let stop = Event::new().ok()?;
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
-        let (of_thread, stops) = (shared.clone(), stop.as_raw_fd());
+        let (of_thread, stops) = (shared.clone(), stop.descriptor());
         let watch = move || {
             while of_thread.await_arming() {
                 wait_for(descriptor, stops);
@@ -54,15 +51,8 @@ impl Watcher {
             }
         };
         // Signals of the program go to its own threads.
-        // SAFETY: masks of this thread; all of their words are valid.
-        let thread = unsafe {
-            let (mut all, mut before) = std::mem::zeroed::<(libc::sigset_t, libc::sigset_t)>();
-            libc::sigfillset(&mut all);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
-            let thread = thread::Builder::new().name("mpi-net".into()).stack_size(64 << 10).spawn(watch);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
-            thread
-        };
+        let spawn = || thread::Builder::new().name("mpi-net".into()).stack_size(64 << 10).spawn(watch);
+        let thread = with_all_signals_blocked(spawn);
         Some(Watcher { shared, stop, thread: Some(thread.ok()?) })
     }
 
@@ -98,9 +88,7 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         self.shared.lock().ended = true;
         self.shared.changed.notify_one();
-        let one = 1u64.to_ne_bytes();
-        // SAFETY: eight bytes to a descriptor of ours.
-        unsafe { libc::write(self.stop.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+        self.stop.set();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

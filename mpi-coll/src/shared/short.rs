@@ -9,13 +9,10 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use super::moving::is_mutual_barrier;
-use super::turns::{Heading, Turns, outside, put_into};
+use super::turns::{Heading, Turns, put_into};
 use crate::Collectives;
 use crate::coll_op::CollOp;
 use crate::op::Reducer;
-
-/// Bytes of a cache line.
-const LINE: u64 = 64;
 
 impl Collectives {
     /// The turns of a blocking operation that begins, as for [`Turns::new`]; `None` if the communicator has no channels.
@@ -107,13 +104,7 @@ fn combine_at_root(
 ) -> Result<()> {
     let Some(value) = recv.native_mut() else { return Err(with_gaps()) };
     for source in (0..size).rev().filter(|source| *source != root) {
-        let published = turns.read(source)?;
-        if bytes > LINE {
-            // A combining loop reads lines one after the other; together they take the time of a few.
-            published.request(0, bytes as usize);
-        }
-        let data = published.bytes(0, bytes as usize).ok_or_else(|| outside(source))?;
-        reducer.apply(data, value, count);
+        reducer.apply(turns.bytes(source, 0, bytes)?, value, count);
     }
     Ok(())
 }

@@ -128,7 +128,7 @@ impl Endpoint {
 
     /// Longest message that goes to a rank as one record although the engine's limit is lower: one on the network, whose
     /// protocol for long messages takes more of its round trips.
-    #[cold]
+    #[inline] // without a network a message tests one word
     pub fn whole_bytes(&self, dest: u32) -> u64 {
         self.network_to(dest).map_or(0, |network| network.whole_bytes().min(network.max_payload()) as u64)
     }
@@ -147,7 +147,7 @@ impl Endpoint {
     }
 
     /// The network, if it connects a rank.
-    #[cold]
+    #[inline]
     fn network_to(&self, dest: u32) -> Option<&dyn Transport> {
         self.network.as_deref().filter(|_| self.way(dest) == Way::Network)
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing is written of a job that has succeeded. Not here: what is read and written (`mpi_observe::timeline`).
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::Path;
 
 use mpi_fabric::{Job, recorder};
@@ -11,6 +11,7 @@ use mpi_observe::timeline::Timeline;
 use mpi_t::{Cell, Value};
 
 use super::cvar_values::CvarValues;
+use super::os::check_writable;
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::reporter::Reporter;
@@ -35,7 +36,7 @@ pub(super) fn set_variables(options: &mut Options, values: &CvarValues) {
 pub(super) fn check(options: &Options) -> Result<(), Refusal> {
     let Some(path) = &options.timeline else { return Ok(()) };
     let was_there = path.exists();
-    OpenOptions::new().append(true).create(true).open(path).map_err(|error| Refusal::Timeline(path.clone(), error))?;
+    check_writable(path).map_err(|error| Refusal::Timeline(path.clone(), error))?;
     if !was_there {
         // A file that stays is empty.
         let _ = std::fs::remove_file(path);

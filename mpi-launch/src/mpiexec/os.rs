@@ -25,6 +25,11 @@ pub(super) fn time_of_day_ahead_ns() -> u64 {
     (day.as_nanos() as u64).wrapping_sub(mpi_core::clock::monotonic_ns())
 }
 
+/// Finds out whether a file can be written at the end; one that was not there is there then, and empty.
+pub(super) fn check_writable(path: &std::path::Path) -> io::Result<()> {
+    std::fs::OpenOptions::new().append(true).create(true).open(path).map(drop)
+}
+
 /// A pipe, both ends closed in started programs: (read, write).
 pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];

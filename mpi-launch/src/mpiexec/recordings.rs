@@ -5,7 +5,7 @@
 #![allow(unsafe_code)] // files in memory
 
 use std::ffi::CStr;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -17,6 +17,7 @@ use mpi_pmpi::records::{
     TIMELINE_START, head,
 };
 
+use super::os::check_writable;
 use super::plan::Plan;
 use super::profile_table;
 use super::refusal::Refusal;
@@ -54,7 +55,7 @@ impl Recordings {
         if let Some(Some(path)) = &options.stats {
             // Written at the end; that it cannot be is known now.
             let refuse = |error| Refusal::Stats(path.clone(), error);
-            OpenOptions::new().append(true).create(true).open(path).map_err(refuse)?;
+            check_writable(path).map_err(refuse)?;
         }
         if let Some(path) = &options.trace {
             let refuse = |error| Refusal::Trace(path.clone(), error);

@@ -26,6 +26,14 @@ fn connect(to: &Liveness, bytes: &[u8]) -> TcpStream {
     stream
 }
 
+/// Waits until the other side has accepted a connection.
+fn is_accepted(mut stream: &TcpStream) {
+    let mut byte = [0];
+    stream.set_read_timeout(Some(IDENTIFY_TIMEOUT)).unwrap();
+    stream.read_exact(&mut byte).unwrap();
+    assert_eq!(byte, [ACCEPTED]);
+}
+
 /// Whether the other side closes a connection within a while.
 fn is_closed(mut stream: &TcpStream) -> bool {
     stream.set_read_timeout(Some(IDENTIFY_TIMEOUT * 2)).unwrap();
@@ -38,7 +46,7 @@ fn a_process_that_ends_is_lost_after_a_moment_and_one_that_leaves_is_not() {
     let (leaves, _) = start(1, Duration::from_secs(30));
     own.requests().dial(1, "localhost", Some(HERE), leaves.port());
     let ends = connect(&own, &hello(SECRET, 2, 0, "h\n2"));
-    thread::sleep(Duration::from_millis(100));
+    is_accepted(&ends);
     let begin = Instant::now();
     drop((leaves, ends));
     let (rank, why) = losses.recv_timeout(Duration::from_secs(20)).unwrap();
@@ -90,7 +98,7 @@ fn unidentified_connections_do_not_displace_peers() {
     let (own, losses) = start(0, Duration::from_secs(30));
     let others: Vec<TcpStream> = (0..2 * MAX_UNIDENTIFIED).map(|_| connect(&own, &[])).collect();
     let peer = connect(&own, &hello(SECRET, 1, 0, "h"));
-    thread::sleep(Duration::from_millis(100));
+    is_accepted(&peer);
     peer.shutdown(Shutdown::Both).unwrap();
     assert_eq!(losses.recv_timeout(Duration::from_secs(20)).unwrap().0, 1);
     drop(others);
@@ -99,13 +107,8 @@ fn unidentified_connections_do_not_displace_peers() {
 #[test]
 fn a_burst_of_peers_loses_none() {
     let (own, losses) = start(0, Duration::from_secs(30));
-    let mut peers: Vec<TcpStream> = (1..=200).map(|rank| connect(&own, &hello(SECRET, rank, 0, "h"))).collect();
-    for peer in &mut peers {
-        let mut byte = [0];
-        peer.set_read_timeout(Some(IDENTIFY_TIMEOUT)).unwrap();
-        peer.read_exact(&mut byte).unwrap();
-        assert_eq!(byte, [ACCEPTED]);
-    }
+    let peers: Vec<TcpStream> = (1..=200).map(|rank| connect(&own, &hello(SECRET, rank, 0, "h"))).collect();
+    peers.iter().for_each(is_accepted);
     assert_eq!(losses.recv_timeout(LOSS_DELAY + Duration::from_secs(1)), Err(RecvTimeoutError::Timeout));
 }
 

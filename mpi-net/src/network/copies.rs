@@ -67,7 +67,7 @@ impl Shared {
             // SAFETY: inside the caller's memory.
             let place = unsafe { at.add(done) };
             let local = match inner.provider.registers_local() {
-                // SAFETY: the memory stays until the end of this function, which ends the registration.
+                // SAFETY: the memory stays until the end of this function, which ends the registration, except if the peer is lost, as below.
                 true => unsafe {
                     let access = if writes { ffi::FI_WRITE } else { ffi::FI_READ };
                     inner.provider.register(place, part, access.into())?
