@@ -1,4 +1,5 @@
 """Checks of the files that ui.perfetto.dev opens, and of who moves: timeline.py CHECK BIN FOLDER; FOLDER has `load`."""
+import bisect
 import json
 import os
 import shutil
@@ -83,14 +84,24 @@ def whole(path):
             end = begin + length if event["ph"] == "X" else float("inf")
             assert not open_until or end <= open_until[-1], (event, open_until)
             open_until.append(end)
-    begins = {key: [micro(event) for event in row] for key, row in rows.items()}
+    begins = {key: [micro(event)[0] for event in row] for key, row in rows.items()}
+
+    def in_a_call(key, at):
+        """Whether a call lies over the time: the last that began by then, or one that it is nested in."""
+        index = bisect.bisect_right(begins[key], at) - 1
+        while index >= 0:
+            begin, length = micro(rows[key][index])
+            if at <= begin + length:
+                return True
+            index -= 1
+        return False
+
     for number, ends in flows.items():
         assert [end["ph"] for end in ends] == ["s", "f"], (number, ends)
         sent, received = ends
         assert sent["ts"] <= received["ts"] and sent["pid"] != received["pid"] or len(rows) == 1, ends
         for end in ends:
-            at = micro(end)[0]
-            assert any(begin <= at <= begin + length for begin, length in begins[(end["pid"], end["tid"])]), end
+            assert in_a_call((end["pid"], end["tid"]), micro(end)[0]), end
     calls = [event for row in rows.values() for event in row]
     return calls, flows, events
 
