@@ -97,6 +97,14 @@ impl RecorderCell {
     }
 }
 
+impl Drop for RecorderCell {
+    fn drop(&mut self) {
+        if self.is_switch && *self.word.get_mut() != 0 {
+            mpi_t::ask_for_longer_ways(false);
+        }
+    }
+}
+
 impl Cell for RecorderCell {
     fn read(&self) -> Value {
         let word = self.word.load(Ordering::Relaxed);
@@ -109,7 +117,11 @@ impl Cell for RecorderCell {
             Value::I32(on) if self.is_switch => u64::from(*on != 0),
             _ => return Err(TError::INVALID),
         };
-        self.word.store(word, Ordering::Relaxed);
+        let before = self.word.swap(word, Ordering::Relaxed);
+        if self.is_switch && before != word {
+            // Short ways of calls record no times.
+            mpi_t::ask_for_longer_ways(word != 0);
+        }
         if let Some(recorder) = self.recorder.get() {
             (self.pass)(recorder, word);
         }
@@ -140,6 +152,7 @@ impl SettingType for RecorderTimes {
     const STATES: Option<&'static EnumDef> = Some(&SWITCH);
 
     fn cell(initial: bool) -> RecorderCell {
+        debug_assert!(!initial, "a switch that is on from the beginning would have to ask for longer ways");
         RecorderCell::new(initial.into(), true, |recorder, on| recorder.set_times(on != 0))
     }
 }

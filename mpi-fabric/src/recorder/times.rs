@@ -87,7 +87,7 @@ fn now_and_thread() -> (u64, u32) {
 impl<M: RecorderMemory> Recording<M> {
     /// Whether times are recorded.
     #[inline(always)]
-    pub fn has_times(&self) -> bool {
+    fn has_times(&self) -> bool {
         self.mask() & TIMED != 0
     }
 
