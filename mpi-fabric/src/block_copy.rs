@@ -64,6 +64,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::traffic::{self, TrafficArea};
     use crate::{JobOptions, Life};
     use mpi_core::functions;
 
@@ -83,6 +84,20 @@ mod tests {
         assert!(used > 0 && used < BLOCK_PAGES);
         assert!((BLOCK_PAGES..job.pages_of_rank()).all(|page| job.block_page(1, page).is_none()));
         assert_eq!((copy.life(4), copy.life(3)), (Life::Initialised, Life::Absent));
+        // With traffic, its pages are copied too: tables only between jobs of the same size.
+        let area = TrafficArea::new(&job, 1);
+        let rows = area.allocate(8, &[0, 1]).expect("room");
+        rows[0].store(6, Ordering::Relaxed);
+        area.sizes()[3].store(9, Ordering::Relaxed);
+        let same = Job::copies(2).unwrap();
+        for page in BLOCK_PAGES..job.pages_of_rank() {
+            if let Some(bytes) = job.block_page(1, page) {
+                same.set_block_page(1, page, &bytes);
+            }
+        }
+        let (copied, original) = (traffic::read(&same, 1), traffic::read(&job, 1));
+        assert_eq!((copied.sizes[3], copied.peers[&0].messages_sent), (9, 6));
+        assert_eq!(copied.peers, original.peers);
         let call = copy.recorder(4).current().unwrap();
         assert_eq!((call.function, call.ended), (functions::MPI_RECV, false));
     }

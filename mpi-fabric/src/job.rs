@@ -2,7 +2,9 @@
 //!
 //! Invariant: a `Job` that was opened has a header that agrees with its length and with itself.
 
+mod host_ranks;
 mod reading;
+pub use host_ranks::HostRanks;
 pub use reading::LINK;
 
 use std::io;

@@ -98,6 +98,12 @@ pub mod header {
     pub const TO_END: usize = 0x100;
     /// 16 x u64: bit `r` is set once rank `r` has ended so, and the others continue. The launcher sets it.
     pub const LOST: usize = 0x180;
+    /// u64: bytes of the text at [`HOSTS`]; stored last. 0: all ranks are on this host.
+    pub const HOSTS_BYTES: usize = 0x200;
+    /// Text: a line for each host with its ranks and its name, this host first (`crate::job::HostRanks`).
+    pub const HOSTS: usize = 0x208;
+    /// The longest such text.
+    pub const MOST_HOSTS_BYTES: usize = 0xdf8;
 }
 
 /// Offsets in a rank's block.
@@ -192,6 +198,7 @@ pub mod bell {
 }
 
 const _: () = assert!(bell::CONNECTED + MAX_RANKS as usize / 8 <= bell::BYTES && PAGE.is_multiple_of(bell::BYTES));
+const _: () = assert!(header::HOSTS + header::MOST_HOSTS_BYTES <= PAGE);
 const _: () = assert!(block::INSTRUMENTS + block::INSTRUMENTS_BYTES <= block::TRANSFERS);
 const _: () = assert!(block::TRANSFERS + block::TRANSFER_SLOTS * LINE <= block::RECORDER);
 const _: () = assert!(block::RECORDER + block::RECORDER_BYTES <= block::BYTES && block::BYTES.is_multiple_of(PAGE));

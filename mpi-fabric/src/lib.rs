@@ -83,6 +83,7 @@ pub mod queue_map;
 mod raised_word;
 #[cfg(not(loom))]
 mod rank_block;
+pub mod rank_list;
 mod rank_lock;
 #[cfg(not(loom))]
 mod region;

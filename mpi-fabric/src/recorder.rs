@@ -106,7 +106,7 @@ pub trait EntryMemory<'r>: Copy {
 pub type Recorder = Recording<mapped::MappedEntries>;
 /// The entry of a call that has begun, in the job memory.
 #[cfg(not(loom))]
-pub type Mark<'r> = Begun<mapped::MappedEntry<'r>>;
+pub type Mark<'r> = CallMark<mapped::MappedEntry<'r>>;
 
 /// A rank's recorder. Cheap to clone. Reading is thread-safe. The caller that records a call prevents other threads
 /// from recording at the same time (the process's lock); a mark may be used without it.
@@ -115,7 +115,7 @@ pub struct Recording<M>(M);
 
 /// The entry of a call that has begun.
 #[derive(Clone, Copy, Debug)]
-pub struct Begun<E> {
+pub struct CallMark<E> {
     entry: E,
     /// The value of its first word, without [`TIMED`], while the entry belongs to the call: nested calls may reuse it, or the depth may change.
     first: u64,
@@ -140,7 +140,7 @@ pub struct Call {
     pub count: u64,
 }
 
-impl<'r, E: EntryMemory<'r>> Begun<E> {
+impl<'r, E: EntryMemory<'r>> CallMark<E> {
     /// Records that the call has returned.
     #[inline(always)]
     pub fn leave(self) {
@@ -153,7 +153,7 @@ impl<'r, E: EntryMemory<'r>> Begun<E> {
         }
     }
 
-    /// As [`Begun::leave`], for a call of [`Recording::enter_untimed`].
+    /// As [`CallMark::leave`], for a call of [`Recording::enter_untimed`].
     #[inline(always)]
     pub fn leave_untimed(self) {
         if KEPT {
@@ -206,9 +206,9 @@ impl<M: RecorderMemory> Recording<M> {
         peer: i32,
         tag: i32,
         count: u64,
-    ) -> Begun<M::Entry<'_>> {
+    ) -> CallMark<M::Entry<'_>> {
         if !KEPT {
-            return Begun { entry: self.entry(0, 0), first: 0 };
+            return CallMark { entry: self.entry(0, 0), first: 0 };
         }
         let units = self.last().load(Ordering::Relaxed).wrapping_add(UNIT);
         self.last().store(units, Ordering::Relaxed);
@@ -225,10 +225,10 @@ impl<M: RecorderMemory> Recording<M> {
         }
         let first = units | ended;
         entry.word(0).store(first | timed, Ordering::Release);
-        Begun { entry, first }
+        CallMark { entry, first }
     }
 
-    /// Records a call that cannot wait, as begun and returned in one step. Needs no [`Begun::leave`].
+    /// Records a call that cannot wait, as begun and returned in one step. Needs no [`CallMark::leave`].
     #[inline(always)]
     pub fn record(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
         self.write(TIMED, (function, ENDED), comm, peer, tag, count);
@@ -236,14 +236,14 @@ impl<M: RecorderMemory> Recording<M> {
 
     /// Records that a call begins. A few nanoseconds.
     #[inline(always)]
-    pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Begun<M::Entry<'_>> {
+    pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> CallMark<M::Entry<'_>> {
         self.write(TIMED, (function, 0), comm, peer, tag, count)
     }
 
     /// As [`Recording::enter`], without times: for the shortest ways, which are not taken while times are recorded
     /// (`mpi_t::longer_ways_asked_for`), so that no call of a function is in them.
     #[inline(always)]
-    pub fn enter_untimed(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Begun<M::Entry<'_>> {
+    pub fn enter_untimed(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> CallMark<M::Entry<'_>> {
         self.write(0, (function, 0), comm, peer, tag, count)
     }
 
@@ -255,7 +255,7 @@ impl<M: RecorderMemory> Recording<M> {
 
     /// Replaces the facts of a call that has not returned, if its entry still belongs to it: a call that waits for
     /// requests records what it waits for when its wait begins. Not for hot paths.
-    pub fn amend(&self, mark: Begun<M::Entry<'_>>, comm: u32, peer: i32, tag: i32, count: u64) {
+    pub fn amend(&self, mark: CallMark<M::Entry<'_>>, comm: u32, peer: i32, tag: i32, count: u64) {
         let entry = mark.entry;
         if !KEPT || entry.word(0).load(Ordering::Relaxed) & !TIMED != mark.first {
             return;
@@ -267,7 +267,7 @@ impl<M: RecorderMemory> Recording<M> {
         entry.word(COUNT).store(count, Ordering::Release);
     }
 
-    /// Records a call that failed with an error, unless its [`Begun`] has recorded that already. Not for hot paths.
+    /// Records a call that failed with an error, unless its [`CallMark`] has recorded that already. Not for hot paths.
     pub fn refused(&self, function: u16) {
         let last = self.last().load(Ordering::Relaxed) & !FLAGS;
         let entry = self.entry(last, self.mask());

@@ -20,7 +20,7 @@ pub use view::{HangView, RankProcess, RankView};
 
 use mpi_core::json::Object;
 
-use crate::words::ranks;
+use crate::words::{elsewhere, ranks};
 use causes::Cause;
 use waits::{Doing, Wait, doing, has_left};
 
@@ -93,6 +93,9 @@ pub fn analyse(view: &HangView) -> HangReport {
     let mut limits = Vec::new();
     if !hidden.is_empty() {
         limits.push(format!("the queues of {} cannot be read: the system does not permit it", ranks(&hidden)));
+    }
+    if let Some(elsewhere) = elsewhere(&view.hosts, view.ranks.len() as u32) {
+        limits.push(format!("{elsewhere}: what they do is not seen from here"));
     }
     HangReport {
         cause,

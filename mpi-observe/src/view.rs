@@ -4,6 +4,7 @@
 //! Not here: how a job is found (`job_list`).
 
 use mpi_errors::Result;
+use mpi_fabric::job::HostRanks;
 use mpi_fabric::recorder::{Call, TimedCall};
 use mpi_fabric::statistics::{StateName, Table};
 use mpi_fabric::{AbortCause, Job, Life};
@@ -63,6 +64,17 @@ impl<'a> JobView<'a> {
     /// Cores that the ranks may use together.
     pub fn cores(&self) -> u32 {
         self.job.cores()
+    }
+
+    /// The hosts of a job on several hosts with their ranks, the one of this memory first; empty if all ranks are on one. Ranks in
+    /// no list are on further hosts.
+    pub fn hosts(&self) -> Vec<HostRanks> {
+        self.job.hosts()
+    }
+
+    /// Whether a rank runs on another host than that of this memory, which then has nothing of it; `hosts`: those of the job.
+    pub fn is_elsewhere(hosts: &[HostRanks], rank: u32) -> bool {
+        hosts.first().is_some_and(|own| !own.ranks.contains(&rank))
     }
 
     /// Process id of the launcher, or of the process that started the ranks.

@@ -1,5 +1,10 @@
 //! Ranks and amounts as text for people.
 
+use mpi_fabric::job::HostRanks;
+
+/// The most hosts that are named in a sentence.
+const MOST_HOSTS: usize = 16;
+
 /// "0, 2-4" for the ranks 0, 2, 3 and 4; they come in their order.
 pub fn ranges(ranks: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
@@ -16,6 +21,21 @@ pub fn ranges(ranks: &[u32]) -> String {
 /// "ranks 0, 2-4" or "rank 3".
 pub fn ranks(ranks: &[u32]) -> String {
     format!("{} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, ranges(ranks))
+}
+
+/// Which ranks of a job on several hosts are on others: "ranks 2-3 are on h2, rank 4 is on h3"; `None` if none is. The first of
+/// `hosts` is the own one; ranks of the `size` of the job that are in no list are on hosts without a name.
+pub fn elsewhere(hosts: &[HostRanks], size: u32) -> Option<String> {
+    let are = |of: &[u32]| if of.len() == 1 { "is" } else { "are" };
+    let named =
+        hosts.iter().skip(1).map(|host| format!("{} {} on {}", ranks(&host.ranks), are(&host.ranks), host.name));
+    let mut parts: Vec<String> = named.take(MOST_HOSTS).collect();
+    let listed = |rank: &u32| hosts.iter().take(1 + MOST_HOSTS).any(|host| host.ranks.contains(rank));
+    let others: Vec<u32> = (0..size).filter(|rank| !listed(rank)).collect();
+    if !others.is_empty() && !hosts.is_empty() {
+        parts.push(format!("{} {} on further hosts", ranks(&others), are(&others)));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// An amount in at most four digits: `999`, `12.3k`, `4.56M`.
@@ -65,6 +85,18 @@ mod tests {
         assert_eq!(ranges(&[0]), "0");
         assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
         assert_eq!((ranks(&[3]), ranks(&[0, 1])), ("rank 3".to_owned(), "ranks 0-1".to_owned()));
+    }
+
+    #[test]
+    fn ranks_of_other_hosts_are_named_with_them() {
+        let host = |name: &str, ranks: &[u32]| HostRanks { name: name.into(), ranks: ranks.to_vec() };
+        assert_eq!(elsewhere(&[], 4), None);
+        let hosts = [host("h1", &[0, 1]), host("h2", &[2, 3]), host("h3", &[4])];
+        assert_eq!(elsewhere(&hosts, 5).as_deref(), Some("ranks 2-3 are on h2, rank 4 is on h3"));
+        assert_eq!(elsewhere(&hosts[..1], 4).as_deref(), Some("ranks 2-3 are on further hosts"));
+        let many: Vec<HostRanks> = (0..40).map(|i| host("h", &[i])).collect();
+        let text = elsewhere(&many, 41).unwrap_or_default();
+        assert!(text.ends_with(", rank 16 is on h, ranks 17-40 are on further hosts"), "{text}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use mpi_core::json::Object;
+use mpi_fabric::job::HostRanks;
 use mpi_observe::job_list::{self, FoundJob, id_text};
 use mpi_observe::process;
 use mpi_observe::sample::{Sample, Sampler};
@@ -30,7 +31,7 @@ pub fn ranks(job: Option<&str>, json: bool, interval: Duration) -> Result<String
     std::thread::sleep(interval);
     let after = sampler.take(view);
     let processes: Vec<_> = after.ranks.iter().map(|rank| process::facts(rank.pid)).collect();
-    let rows = rows::rows(&before, &after, &processes);
+    let rows = rows::rows(&before, &after, &processes, &view.hosts());
     Ok(match json {
         true => json_lines(&found, &rows, &before, &after),
         false => text(&found, &rows),
@@ -72,6 +73,12 @@ fn job_object(found: &FoundJob, kind: &str) -> Object {
         .number("ranks", view.ranks())
         .number("cores", view.cores())
         .text("command", &found.command.clone());
+    let host =
+        |host: HostRanks| Object::new().text("host", &host.name).array("ranks", host.ranks.iter().map(u32::to_string));
+    let object = match view.hosts() {
+        hosts if hosts.is_empty() => object,
+        hosts => object.objects("hosts", hosts.into_iter().map(host)),
+    };
     match found.spawned_by {
         Some(parent) => object.number("spawned_by", parent),
         None => object,
@@ -145,7 +152,7 @@ mod tests {
     #[test]
     fn a_rank_is_one_line_of_json() {
         let (before, after) = rows::tests::two_samples(&[rows::tests::rank(1), rows::tests::rank(-1)]);
-        let rows = rows::rows(&before, &after, &[None, None]);
+        let rows = rows::rows(&before, &after, &[None, None], &[]);
         let line = rank_object(&rows[1]).end();
         for part in [
             "{\"source\":\"mpitop\",\"kind\":\"rank\",\"rank\":1,",

@@ -5,10 +5,11 @@
 
 use std::time::Duration;
 
+use mpi_fabric::job::HostRanks;
 use mpi_observe::job_list::{FoundJob, id_text};
 use mpi_observe::process::{self, ProcessFacts};
 use mpi_observe::sample::{Sample, Sampler};
-use mpi_observe::words::{amount, bytes};
+use mpi_observe::words::{amount, bytes, elsewhere};
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -28,6 +29,7 @@ const LOOK: u32 = 8;
 /// The table.
 pub struct RanksScreen {
     found: FoundJob,
+    hosts: Vec<HostRanks>,
     sampler: Sampler,
     before: Sample,
     processes: Vec<Option<ProcessFacts>>,
@@ -49,9 +51,10 @@ pub struct RanksScreen {
 /// The line above a table of ranks.
 pub fn title(found: &FoundJob) -> String {
     let view = found.job.view();
+    let elsewhere = elsewhere(&view.hosts(), view.ranks()).map_or(String::new(), |text| format!(" ({text})"));
     let of = if view.ranks() == 1 { "1 rank".to_owned() } else { format!("{} ranks", view.ranks()) };
     format!(
-        "job {}, {of} on {} cores, process {}: {}",
+        "job {}, {of} on {} cores{elsewhere}, process {}: {}",
         id_text(view.id()),
         view.cores(),
         found.holder,
@@ -68,6 +71,7 @@ impl RanksScreen {
         // The first screen comes at once, with rates of the time that this takes.
         std::thread::sleep(Duration::from_millis(50));
         let mut screen = RanksScreen {
+            hosts: found.job.view().hosts(),
             found,
             sampler,
             before,
@@ -95,7 +99,7 @@ impl RanksScreen {
             self.processes[rank] = process::facts(now.ranks[rank].pid);
         }
         self.next_process = (self.next_process + PROCESSES_AT_ONCE) % ranks.max(1);
-        self.rows = rows::rows(&self.before, &now, &self.processes);
+        self.rows = rows::rows(&self.before, &now, &self.processes, &self.hosts);
         self.before = now;
         self.sort();
         self.refreshes = self.refreshes.wrapping_add(1);

@@ -6,8 +6,10 @@ use std::cmp::Ordering;
 
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_fabric::Life;
+use mpi_fabric::job::HostRanks;
 use mpi_fabric::recorder::{Call, REFUSED};
 use mpi_launch::CATALOG;
+use mpi_observe::JobView;
 use mpi_observe::process::{ProcessFacts, ProcessState};
 use mpi_observe::sample::{Counts, RankSample, Rates, Sample};
 use mpi_observe::words::{amount, bytes};
@@ -78,8 +80,9 @@ pub struct Row {
     pub process: Option<ProcessFacts>,
 }
 
-/// The rows of a job from two samples; `process`: of each rank what the system reports, `None` where there is no process.
-pub fn rows(before: &Sample, after: &Sample, process: &[Option<ProcessFacts>]) -> Vec<Row> {
+/// The rows of a job from two samples; `process`: of each rank what the system reports, `None` where there is no process;
+/// `hosts`: those of the job. Ranks on other hosts have no row.
+pub fn rows(before: &Sample, after: &Sample, process: &[Option<ProcessFacts>], hosts: &[HostRanks]) -> Vec<Row> {
     let seconds = after.at.duration_since(before.at).as_secs_f64();
     let pairs = before.ranks.iter().zip(&after.ranks).zip(process);
     let row = |(rank, ((old, new), process)): (usize, ((&RankSample, &RankSample), &Option<ProcessFacts>))| Row {
@@ -92,7 +95,8 @@ pub fn rows(before: &Sample, after: &Sample, process: &[Option<ProcessFacts>]) -
         rates: Rates::between(old, new, seconds),
         process: *process,
     };
-    pairs.enumerate().map(row).collect()
+    let is_here = |(rank, _): &(usize, _)| !JobView::is_elsewhere(hosts, *rank as u32);
+    pairs.enumerate().filter(is_here).map(row).collect()
 }
 
 /// The state of a rank as text.
@@ -237,7 +241,7 @@ pub mod tests {
     fn rows_have_state_call_peer_and_rates() {
         let (before, after) = two_samples(&[rank(1), rank(-1), rank(0)]);
         let running = Some(ProcessFacts { state: ProcessState::Sleeping, cpu_seconds: 0.0 });
-        let mut rows = rows(&before, &after, &[running, running, None]);
+        let mut rows = rows(&before, &after, &[running, running, None], &[]);
         let cells: Vec<String> = COLUMNS.iter().map(|(column, ..)| rows[0].cell(*column)).collect();
         assert_eq!(cells[2..5], ["waiting", "100", "0"]);
         assert_eq!(cells[11], "MPI_Recv from rank 1 with tag 3");
@@ -249,5 +253,13 @@ pub mod tests {
         assert_eq!(rows.iter().map(|row| row.rank).collect::<Vec<_>>(), [2, 1, 0]);
         sort(&mut rows, Column::Waiting, false);
         assert_eq!(rows.iter().map(|row| row.rank).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn ranks_of_other_hosts_have_no_row() {
+        let (before, after) = two_samples(&[rank(1), rank(0), rank(0)]);
+        let host = |name: &str, ranks: &[u32]| HostRanks { name: name.into(), ranks: ranks.to_vec() };
+        let rows = rows(&before, &after, &[None; 3], &[host("h2", &[1]), host("h1", &[0])]);
+        assert_eq!(rows.iter().map(|row| row.rank).collect::<Vec<_>>(), [1]);
     }
 }

@@ -7,12 +7,12 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use mpi_fabric::Attachment;
 use mpi_fabric::layout::MAX_RANKS;
+use mpi_fabric::{Attachment, rank_list};
 use mpi_pmpi::records;
 
 use crate::error::{WireupError, number};
-use crate::hosts::{OverHosts, ranks_of_text, secret_of};
+use crate::hosts::{OverHosts, secret_of};
 use crate::launcher::{Launcher, LauncherError};
 use crate::manager::Manager;
 use crate::other_launchers::{self, OtherLauncher};
@@ -179,7 +179,7 @@ fn over_hosts(
         return Ok(None);
     }
     let value = get(HOST_RANKS).ok_or(WireupError::Missing(HOST_RANKS))?;
-    let ranks = value.to_str().and_then(|text| ranks_of_text(&text.replace(' ', ""), attachment.size));
+    let ranks = value.to_str().and_then(|text| rank_list::of_text(&text.replace(' ', ""), attachment.size));
     let rule = "it has to be the ranks of this host, such as 0,2-4";
     let here = ranks.filter(|ranks| ranks.contains(&attachment.rank));
     let here = here.ok_or(WireupError::Invalid { name: HOST_RANKS, value, rule })?.into();

@@ -13,11 +13,12 @@
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 
+use mpi_fabric::job::{self, HostRanks};
 use mpi_fabric::layout::MAX_RANKS;
-use mpi_fabric::{Attachment, Job, JobOptions, host, job};
+use mpi_fabric::{Attachment, Job, JobOptions, host, rank_list};
 
 use crate::host_info::{HostInfo, JobAddress, started};
-use crate::hosts::{OverHosts, random_secret, ranks_of_text, ranks_to_text, secret_of};
+use crate::hosts::{OverHosts, random_secret, secret_of};
 use crate::launcher::{KeyValueExchange, LauncherError};
 use crate::sentence::agree;
 
@@ -25,7 +26,7 @@ const ADDRESS: &str = "ferrum-job";
 /// The address of a memory that could not be made.
 const NO_MEMORY: &str = "none";
 const FAILURE: &str = "ferrum-failure";
-/// The secret of a job on several hosts and the ranks of each, in parts.
+/// The secret of a job on several hosts and the ranks and name of each, in parts.
 const HOSTS: &str = "ferrum-hosts";
 /// A sentence about the memory of a host other than that of rank 0.
 const HOST_FAILURE: &str = "ferrum-host-failure";
@@ -66,7 +67,7 @@ pub fn share_memory(
         let opened = opened.ok_or_else(|| LauncherError(format!("rank 0 did not see the host of rank {rank}")))?;
         return Ok((place(opened), None));
     };
-    let over = own_part(&text, rank, size)
+    let (over, hosts) = own_part(&text, rank, size)
         .ok_or_else(|| LauncherError(format!("rank 0 put {text:?} where the ranks of each host belong")))?;
     let mut job = None;
     if over.here[0] == rank && rank != 0 {
@@ -75,6 +76,9 @@ pub fn share_memory(
                 .and_then(|job| describe(link, own, &over.here, &job).map(|()| job)),
         );
         put_failure(link, &address_key(rank), job.as_ref());
+        if let Some(Ok(job)) = &job {
+            job.set_hosts(&hosts);
+        }
     }
     link.fence()?;
     let ready = match (opened, &job) {
@@ -87,13 +91,18 @@ pub fn share_memory(
     Ok((place(ready?), Some(over)))
 }
 
-/// The part of the text about hosts that is about the host of a rank.
-fn own_part(text: &str, rank: u32, size: u32) -> Option<OverHosts> {
+/// What the text about hosts has for a rank: its host and the secret; and all hosts, its own first.
+fn own_part(text: &str, rank: u32, size: u32) -> Option<(OverHosts, Vec<HostRanks>)> {
     let mut fields = text.split(';');
     let secret = secret_of(fields.next()?)?;
-    let hosts: Vec<Vec<u32>> = fields.map(|ranks| ranks_of_text(ranks, size)).collect::<Option<_>>()?;
-    let here = hosts.into_iter().find(|ranks| ranks.contains(&rank))?.into();
-    Some(OverHosts { here, secret })
+    let host = |field: &str| {
+        let (ranks, name) = field.split_once(':')?;
+        Some(HostRanks { name: name.to_owned(), ranks: rank_list::of_text(ranks, size)? })
+    };
+    let mut hosts: Vec<HostRanks> = fields.map(host).collect::<Option<_>>()?;
+    let own = hosts.iter().position(|host| host.ranks.contains(&rank))?;
+    hosts[..=own].rotate_right(1);
+    Some((OverHosts { here: hosts[0].ranks.as_slice().into(), secret }, hosts))
 }
 
 fn address_key(first: u32) -> String {
@@ -188,8 +197,12 @@ fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<
         }
     }
     if hosts.len() > 1 {
-        let ranks: Vec<String> = hosts.iter().map(|(_, ranks)| ranks_to_text(ranks)).collect();
-        put_long(link, HOSTS, &format!("{:032x};{}", random_secret()?, ranks.join(";")))?;
+        let hosts: Vec<HostRanks> =
+            hosts.into_iter().map(|(info, ranks)| HostRanks { name: info.host, ranks }).collect();
+        let field = |host: &HostRanks| format!("{}:{}", rank_list::to_text(&host.ranks), host.name);
+        let fields: Vec<String> = hosts.iter().map(field).collect();
+        put_long(link, HOSTS, &format!("{:032x};{}", random_secret()?, fields.join(";")))?;
+        job.set_hosts(&hosts);
     } else if link.waits_for_values() {
         link.put(&format!("{HOSTS}-0"), "0:")?;
     }

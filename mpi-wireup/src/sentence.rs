@@ -4,8 +4,8 @@
 
 use crate::launcher::{KeyValueExchange, LauncherError};
 
-/// The value of a process without trouble, and what the value of another one begins with.
-const WELL: &str = "+";
+/// The value of a process without a failure, and what the value of another one begins with.
+const NO_FAILURE: &str = "+";
 const FAILED: &str = "-";
 
 /// Puts the trouble of this process, if it has any, and waits until all have come here; then all have the trouble of one.
@@ -38,7 +38,7 @@ fn agree_by_first(
     let most = link.longest_value() - 1;
     let value = |trouble: Option<&LauncherError>| match trouble {
         Some(trouble) => format!("{FAILED}{}", encoded(&trouble.0, most)),
-        None => WELL.to_owned(),
+        None => NO_FAILURE.to_owned(),
     };
     link.put(key, &value(trouble))?;
     link.fence()?;
@@ -55,11 +55,11 @@ fn agree_by_first(
     trouble.map_or(found, |trouble| Err(trouble.clone()))
 }
 
-/// What a process has put: that all is well, or a sentence.
+/// What a process has put: that it has no failure, or a sentence.
 fn verdict(link: &mut dyn KeyValueExchange, rank: u32, key: &str) -> Result<(), LauncherError> {
     let value = link.get(rank, key)?;
     match value.as_deref() {
-        Some(WELL) => Ok(()),
+        Some(NO_FAILURE) => Ok(()),
         Some(value) => Err(LauncherError(decoded(value.strip_prefix(FAILED).unwrap_or(value)))),
         None => Err(LauncherError(format!("rank {rank} has not reported whether it is ready"))),
     }

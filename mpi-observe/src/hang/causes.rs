@@ -12,7 +12,7 @@ use mpi_fabric::recorder::Call;
 use super::calls::base_name;
 use super::groups::{described, process_of};
 use super::view::HangView;
-use super::waits::{Doing, Need, Wait, begun, counted_as, is_counted, is_rooted, unstarted};
+use super::waits::{Doing, Need, Wait, begun, counted_as, is_counted, is_rooted, unready, unstarted};
 use crate::process::ProcessState;
 use crate::queues::CommQueues;
 use crate::words::ranks;
@@ -48,16 +48,26 @@ pub(super) fn find(view: &HangView, doings: &[Doing]) -> Vec<Cause> {
     let moves = |doing: &Doing| matches!(doing, Doing::Moving(_));
     if causes.is_empty() && !doings.iter().any(moves) {
         // Nothing contradicts: the first wait at least.
-        let first = waits(doings).next();
-        let text = first.map(|(rank, wait)| format!("rank {rank} waits in {}", described(view, rank, wait)));
+        let first = waits(doings).find_map(|(rank, wait)| Some((rank, wait, host_of_target(view, wait)?)));
+        let first = first.or_else(|| waits(doings).next().map(|(rank, wait)| (rank, wait, String::new())));
+        let text =
+            first.map(|(rank, wait, host)| format!("rank {rank} waits in {}{host}", described(view, rank, wait)));
         causes.extend(text.map(|text| Cause { order: SEEN, text }));
     }
     causes
 }
 
+/// Where the rank runs that alone can end a wait, if that is another host.
+fn host_of_target(view: &HangView, wait: &Wait) -> Option<String> {
+    let [target] = wait.targets[..] else { return None };
+    let name = view.hosts.iter().find(|host| host.ranks.contains(&target)).map(|host| &*host.name);
+    view.is_elsewhere(target).then(|| format!(", which is on {}", name.unwrap_or("another host")))
+}
+
 /// If a signal or debugger has stopped all ranks.
 fn stopped(view: &HangView) -> Option<String> {
     let alive = || view.ranks.iter().filter(|there| there.is_alive);
+    // Ranks of other hosts have no state here.
     let all = alive().count() > 0 && alive().all(|there| there.state == Some(ProcessState::Stopped));
     let which = match view.ranks.len() {
         1 => "the rank is".to_owned(),
@@ -120,7 +130,7 @@ fn needed(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
             Doing::Finalised => (LEFT, "called MPI_Finalize".to_owned()),
             Doing::NotInitialised => (NEEDED, format!("not called MPI_Init{idle}{}", state(there))),
             Doing::Outside(call) => (NEEDED, format!("not called MPI{idle}{}{}", after(call), state(there))),
-            Doing::Unrecorded | Doing::Moving(_) | Doing::Waiting(_) => continue,
+            Doing::Elsewhere | Doing::Unrecorded | Doing::Moving(_) | Doing::Waiting(_) => continue,
         };
         groups.entry((order, what, waiters(view, doings, rank))).or_default().push(rank);
     }
@@ -270,19 +280,22 @@ fn unfit_message(view: &HangView, rank: u32, (context, source, tag): (u32, i32, 
         let fits = |from_there: u32, tag: i32| from.is_none_or(|from| from == from_there) && fits_tag(tag);
         if let Some(message) = other.unexpected.iter().find(|message| fits(message.from, message.tag)) {
             let (name, own) = (view.comm_name(rank, other.context), view.comm_name(rank, context));
+            let sender = view.process_name(message.from, message.source);
             return Some(format!(
-                "rank {} has sent a message with tag {} ({} bytes) on {name}, not on {own}",
-                message.from, message.tag, message.bytes
+                "{sender} has sent a message with tag {} ({} bytes) on {name}, not on {own}",
+                message.tag, message.bytes
             ));
         }
     }
     let comm = comm?;
     // The right sender and another tag.
     if let Some(message) = comm.unexpected.iter().find(|message| source < 0 || message.source == source) {
-        return Some(format!("rank {} has sent one with tag {} ({} bytes)", message.from, message.tag, message.bytes));
+        let sender = view.process_name(message.from, message.source);
+        return Some(format!("{sender} has sent one with tag {} ({} bytes)", message.tag, message.bytes));
     }
     let message = comm.unexpected.iter().find(|message| fits_tag(message.tag))?;
-    Some(format!("a message with tag {} ({} bytes) has come from rank {}", message.tag, message.bytes, message.from))
+    let sender = view.process_name(message.from, message.source);
+    Some(format!("a message with tag {} ({} bytes) has come from {sender}", message.tag, message.bytes))
 }
 
 /// Which receives the receiver of a message has posted instead.
@@ -303,8 +316,8 @@ fn unfit_receive(view: &HangView, rank: u32, to: u32, (context, tag): (u32, i32)
         return Some(format!("rank {to} has posted a receive from it with tag {}", receive.tag));
     }
     let receive = comm.posted.iter().find(|receive| fits_tag(receive.tag))?;
-    let source = comm.world_ranks.get(receive.source as usize)?;
-    Some(format!("rank {to} has posted a receive with tag {} from rank {source}", receive.tag))
+    let source = view.process_name(*comm.world_ranks.get(receive.source as usize)?, receive.source);
+    Some(format!("rank {to} has posted a receive with tag {} from {source}", receive.tag))
 }
 
 /// A shortest circle of ranks of which each waits for the next.
@@ -374,6 +387,7 @@ fn circle_text(view: &HangView, doings: &[Doing], circle: &[(u32, &Wait)]) -> St
                     let name = functions::name(function).unwrap_or_default();
                     format!("; it has made a request for it by {name} and not started it")
                 });
+                let made = unready(view, other, context, tag).map_or(made, |what| format!("; {what}"));
                 format!(
                     "nobody sends the message that rank {rank} waits for in {what}: rank {other} is in {there}{made}"
                 )

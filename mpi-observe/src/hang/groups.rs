@@ -36,7 +36,7 @@ fn parts(view: &HangView, rank: u32, wait: &Wait) -> (String, Option<(&'static s
         tag => format!(" with tag {tag}"),
     };
     let peer = |context: u32, peer: i32| match (peer, view.world_rank(rank, context, peer)) {
-        (_, Some(world)) if (world as usize) < view.ranks.len() => format!("rank {world}"),
+        (_, Some(world)) => view.process_name(world, peer),
         (0.., _) => format!("rank {peer} of another job"),
         _ => "any rank".to_owned(),
     };
@@ -104,6 +104,8 @@ pub(super) fn lines(view: &HangView, doings: &[Doing]) -> Vec<String> {
                     add((what, word, rest, state.clone()), peer, targets);
                 }
             }
+            // The hosts are named below.
+            Doing::Elsewhere => {}
             Doing::Ended { orderly: true } => add(plain("ended".into()), String::new(), Vec::new()),
             Doing::Ended { orderly: false } => {
                 add(plain("ended without MPI_Finalize".into()), String::new(), Vec::new())
@@ -152,7 +154,7 @@ fn line((what, word, rest, state): Activity<'_>, members: &[Member]) -> String {
 /// Messages that no posted receive matches, and receives for which none has come, grouped.
 pub(super) fn unmatched(view: &HangView, most: usize) -> Vec<String> {
     /// Receiver, communicator, sender, tag.
-    type Kind = (u32, String, u32, i32);
+    type Kind = (u32, String, String, i32);
     let mut messages: BTreeMap<Kind, (usize, u64, u64)> = BTreeMap::new();
     let mut receives: BTreeMap<(u32, String, String, String), usize> = BTreeMap::new();
     for (rank, there) in view.ranks.iter().enumerate() {
@@ -160,12 +162,13 @@ pub(super) fn unmatched(view: &HangView, most: usize) -> Vec<String> {
         for comm in there.queues.iter().flat_map(|queues| &queues.comms) {
             let name = view.comm_name(rank, comm.context);
             for message in &comm.unexpected {
-                let entry = messages.entry((rank, name.clone(), message.from, message.tag)).or_insert((0, u64::MAX, 0));
+                let from = view.process_name(message.from, message.source);
+                let entry = messages.entry((rank, name.clone(), from, message.tag)).or_insert((0, u64::MAX, 0));
                 *entry = (entry.0 + 1, entry.1.min(message.bytes), entry.2.max(message.bytes));
             }
             for receive in &comm.posted {
                 let source = comm.world_ranks.get(usize::try_from(receive.source).unwrap_or(usize::MAX));
-                let source = source.map_or("any rank".to_owned(), |world| format!("rank {world}"));
+                let source = source.map_or("any rank".to_owned(), |world| view.process_name(*world, receive.source));
                 let tag =
                     if receive.tag == MPI_ANY_TAG { "any tag".to_owned() } else { format!("tag {}", receive.tag) };
                 let room = receive.bytes.map_or(String::new(), |bytes| format!(", room for {bytes} bytes"));
@@ -178,7 +181,7 @@ pub(super) fn unmatched(view: &HangView, most: usize) -> Vec<String> {
     for ((rank, name, from, tag), (count, least, most)) in messages.into_iter().take(most) {
         let bytes = if least == most { format!("{most}") } else { format!("{least} to {most}") };
         let what = mpi_errors::counted(count, "message");
-        lines.push(format!("rank {rank} has received {what} from rank {from} with tag {tag} ({bytes} bytes, {name}) for which no receive waits"));
+        lines.push(format!("rank {rank} has received {what} from {from} with tag {tag} ({bytes} bytes, {name}) for which no receive waits"));
     }
     for ((rank, name, source, rest), count) in receives.into_iter().take(most) {
         let what = mpi_errors::counted(count, "receive");

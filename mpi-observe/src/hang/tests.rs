@@ -2,11 +2,12 @@
 
 use mpi_core::functions;
 use mpi_fabric::Life;
+use mpi_fabric::job::HostRanks;
 use mpi_fabric::recorder::Call;
 
 use super::*;
 use crate::process::ProcessState;
-use crate::queues::{CommQueues, Queues};
+use crate::queues::{CommQueues, PostedReceive, Queues, UnexpectedMessage};
 
 fn call(sequence: u64, function: u16, ended: bool, comm: u32, peer: i32) -> Call {
     Call { sequence, function, ended, comm, peer, tag: 7, count: 1 }
@@ -28,7 +29,7 @@ fn rank(calls: Vec<Call>) -> RankView {
 }
 
 fn view(ranks: Vec<RankView>) -> HangView {
-    HangView { ranks }
+    HangView { ranks, hosts: Vec::new() }
 }
 
 #[test]
@@ -116,4 +117,47 @@ fn communicators_without_a_name_have_their_number_and_ranks() {
     let it = named("", None);
     assert_eq!((it.comm_name(1, 20), it.comm_name(1, 24)), ("window 10".into(), "communicator 12".into()));
     assert_eq!(it.comm_name(1, 0), "MPI_COMM_WORLD");
+}
+
+#[test]
+fn ranks_of_other_hosts_are_named_and_nothing_is_said_of_what_they_do() {
+    use functions::{MPI_BARRIER, MPI_RECV};
+    let host = |name: &str, ranks: &[u32]| HostRanks { name: name.into(), ranks: ranks.to_vec() };
+    let absent = || RankView { life: Life::Absent, state: None, ..rank(Vec::new()) };
+    let inside = |function, peer| rank(vec![call(3, function, false, 0, peer)]);
+    let mut seen = view(vec![inside(MPI_BARRIER, 0), inside(MPI_RECV, 3), absent(), absent()]);
+    // Without the hosts these ranks would be the cause.
+    assert!(analyse(&seen).cause.contains("ranks 2-3 have not called MPI_Init"), "{:?}", analyse(&seen));
+    seen.hosts = vec![host("h1", &[0, 1]), host("h2", &[2, 3])];
+    let report = analyse(&seen);
+    assert_eq!(report.cause, "rank 1 waits in MPI_Recv from rank 3 with tag 7, which is on h2");
+    assert!(!report.lines().iter().any(|line| line.contains("MPI_Init")), "{report:?}");
+    assert!(!report.groups.iter().any(|line| line.contains("not there: ranks 2-3")), "{report:?}");
+    assert!(report.groups.iter().any(|line| line.contains("rank 1: in MPI_Recv from rank 3")), "{report:?}");
+    assert_eq!(report.limits, ["ranks 2-3 are on h2: what they do is not seen from here"]);
+}
+
+#[test]
+fn processes_of_other_jobs_are_named_by_their_rank_there() {
+    use functions::{MPI_BARRIER, MPI_RECV};
+    // An intercommunicator of ranks 0-1 with two processes of another job, which have the numbers 2 and 3 beyond the ranks.
+    let comm = |rank: u32| CommQueues {
+        context: 8,
+        rank,
+        world_ranks: vec![2, 3],
+        both_groups: Some(vec![0, 1, 2, 3]),
+        posted: vec![PostedReceive { source: 1, tag: 7, bytes: Some(4), buffer: 0 }],
+        unexpected: vec![UnexpectedMessage { source: 0, tag: 9, bytes: 4, from: 2 }],
+        ..CommQueues::default()
+    };
+    let with = |rank_in: u32, function| {
+        let queues = Queues { rank: rank_in, size: 2, comms: vec![comm(rank_in)], sends: Vec::new() };
+        RankView { queues: Some(queues), ..rank(vec![call(3, function, false, 8, 1)]) }
+    };
+    let report = analyse(&view(vec![with(0, MPI_RECV), with(1, MPI_BARRIER)]));
+    let text = report.lines().join("\n");
+    assert!(text.contains("rank 0: in MPI_Recv from rank 1 of another job with tag 7"), "{text}");
+    assert!(text.contains("message from rank 0 of another job with tag 9"), "{text}");
+    assert!(text.contains("receive from rank 1 of another job with tag 7"), "{text}");
+    assert!(!text.contains("rank 2") && !text.contains("rank 3") && !text.contains("ranks 0, 2"), "{text}");
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use mpi_fabric::Life;
+use mpi_fabric::job::HostRanks;
 use mpi_fabric::recorder::Call;
 
 use super::calls::{base_name, looks};
@@ -20,6 +21,8 @@ pub(super) const WORLD: u32 = 0;
 pub struct HangView {
     /// By rank.
     pub ranks: Vec<RankView>,
+    /// The hosts of a job that is seen from one of them, that one first; else empty.
+    pub hosts: Vec<HostRanks>,
 }
 
 /// What a reader knows of the process of a rank before it looks.
@@ -128,13 +131,20 @@ impl RankView {
 impl HangView {
     /// A job now. `process`: what is known of the process of a rank.
     pub fn capture(job: JobView<'_>, process: &dyn Fn(u32) -> RankProcess) -> HangView {
-        HangView { ranks: (0..job.ranks()).map(|rank| RankView::capture(job, rank, process(rank))).collect() }
+        let ranks = (0..job.ranks()).map(|rank| RankView::capture(job, rank, process(rank))).collect();
+        HangView { ranks, hosts: job.hosts() }
     }
 
     /// The same job at two looks, of which this is the later one: only calls in which a rank was at both count as waits.
     pub fn since(self, earlier: &HangView) -> HangView {
-        let ranks = self.ranks.into_iter().zip(&earlier.ranks);
-        HangView { ranks: ranks.map(|(now, then)| now.since(then)).collect() }
+        let HangView { ranks, hosts } = self;
+        let ranks = ranks.into_iter().zip(&earlier.ranks);
+        HangView { ranks: ranks.map(|(now, then)| now.since(then)).collect(), hosts }
+    }
+
+    /// Whether a rank runs on another host, so that nothing is known of it.
+    pub(super) fn is_elsewhere(&self, rank: u32) -> bool {
+        JobView::is_elsewhere(&self.hosts, rank)
     }
 
     /// The name of a communicator of a rank, for sentences; of one without a name, what it is.
@@ -191,6 +201,14 @@ impl HangView {
             Some(comm) => comm.world_ranks.get(peer).copied(),
             None if context & !1 == WORLD => (peer < self.ranks.len()).then_some(peer as u32),
             None => self.members(rank, context).get(peer).copied(),
+        }
+    }
+
+    /// A process for sentences, by its world rank: one of another job by its rank in the communicator.
+    pub(super) fn process_name(&self, world: u32, in_comm: i32) -> String {
+        match (world as usize) < self.ranks.len() {
+            true => format!("rank {world}"),
+            false => format!("rank {in_comm} of another job"),
         }
     }
 

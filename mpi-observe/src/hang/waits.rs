@@ -13,6 +13,8 @@ use crate::queues::{PendingSend, PostedReceive};
 /// What a rank does.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Doing {
+    /// It runs on another host.
+    Elsewhere,
     /// Its process has ended; whether it had called MPI_Finalize, or never MPI_Init.
     Ended { orderly: bool },
     /// It has not called MPI_Init.
@@ -70,6 +72,9 @@ const LOOP: usize = 8;
 /// What a rank does.
 pub(super) fn doing(view: &HangView, rank: u32) -> Doing {
     let it = &view.ranks[rank as usize];
+    if view.is_elsewhere(rank) {
+        return Doing::Elsewhere;
+    }
     if !it.is_alive {
         return Doing::Ended { orderly: it.life != Life::Initialised };
     }
@@ -200,7 +205,10 @@ fn targets(view: &HangView, rank: u32, call: &Call, need: &Need) -> (Vec<u32>, b
                 let there = view.ranks.get(*other as usize);
                 there.is_some_and(|there| there.is_alive && is_past(view, (rank, call), *other, context))
             };
-            (others(context).filter(|other| !is_there(other)).collect(), true)
+            // Of ranks on other hosts, and of processes of other jobs, it is not known.
+            let is_seen = |other: u32| (other as usize) < view.ranks.len() && !view.is_elsewhere(other);
+            let is_absent = |other: &u32| is_seen(*other) && !is_there(other);
+            (others(context).filter(is_absent).collect(), true)
         }
         Need::Lock { context } => (holders(view, rank, call, context), true),
         Need::Other => (Vec::new(), true),
@@ -343,4 +351,20 @@ pub(super) fn unstarted(view: &HangView, rank: u32, function: u16, context: u32,
     let Some(at) = calls.iter().rposition(made) else { return false };
     let starts = [functions::MPI_START, functions::MPI_STARTALL];
     !calls[at..].iter().any(|call| starts.contains(&call.function))
+}
+
+/// What a rank has left out of a partitioned send of such a message, as far as its recorded calls show it.
+pub(super) fn unready(view: &HangView, rank: u32, context: u32, tag: i32) -> Option<&'static str> {
+    let calls = &view.ranks[rank as usize].calls;
+    let made = |call: &Call| call.function == functions::MPI_PSEND_INIT && call.comm == context && call.tag == tag;
+    let since = &calls[calls.iter().rposition(made)?..];
+    let starts = [functions::MPI_START, functions::MPI_STARTALL];
+    let Some(started) = since.iter().rposition(|call| starts.contains(&call.function)) else {
+        return Some("it has made a request for it by MPI_Psend_init and not started it");
+    };
+    let is_ready = |call: &Call| base_name(call).starts_with("MPI_Pready");
+    Some(match since[started..].iter().any(is_ready) {
+        true => "it has started a partitioned send of it, and may not have called MPI_Pready for all partitions",
+        false => "it has started a partitioned send of it and not called MPI_Pready",
+    })
 }

@@ -203,6 +203,8 @@ fields! {
         size: u32,
         /// Number of this host, and how many there are.
         host: (u32, u32),
+        /// By host: its name and ranks.
+        hosts: Vec<(String, Vec<u32>)>,
         /// A number of the job, and its secret for connections between ranks.
         number: u64,
         secret: String,
@@ -321,10 +323,10 @@ frames! {
     Ended = 22 { rank: u32, killed: bool, code: i32, inside: bool, memory: bool },
     /// Proxy: state of a rank's process and hundredths of a second that it has computed.
     Activity = 23 { rank: u32, state: String, ticks: u64 },
-    /// `mpiexec`: send pages, activities and waits of all ranks; `twice`: those of two looks.
-    Report = 24 { twice: bool },
+    /// `mpiexec`: send pages, activities and waits of all ranks for the report of this number; `twice`: those of two looks.
+    Report = 24 { number: u32, twice: bool },
     /// Proxy: they were sent.
-    ReportEnd = 25 {},
+    ReportEnd = 25 { number: u32 },
     /// `mpiexec`: signal the ranks; with `all` also what they have started.
     Signal = 26 { signal: i32, all: bool },
     /// `mpiexec`: signal some ranks.
@@ -343,10 +345,10 @@ frames! {
     NotStarted = 33 { code: i32, sentence: String },
     /// Proxy: a part of the calls that a rank has recorded, at a place of the file of its profile or timeline.
     Recording = 34 { rank: u32, timeline: bool, at: u64, bytes: Bytes },
-    /// Proxy: what is known of a rank's waits, beyond its pages.
-    Waits = 35 { rank: u32, facts: WaitFacts },
+    /// Proxy: what is known of a rank's waits, beyond its pages, for the report of this number.
+    Waits = 35 { number: u32, rank: u32, facts: WaitFacts },
     /// Proxy: how long no rank of the host has made progress, in milliseconds.
-    Still = 36 { idle_ms: u64 },
+    WithoutProgress = 36 { idle_ms: u64 },
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 
+use mpi_fabric::job::HostRanks;
 use mpi_wireup::INITIAL_ERRHANDLER;
 
 use super::super::plan::Plan;
@@ -14,12 +15,15 @@ use crate::args::{Bind, Group, Input, Options, Run, Soft};
 /// What all hosts run alike; programs and ranks are those of a host.
 pub(super) fn common(plan: &Plan<'_>, options: &Options) -> io::Result<JobPart> {
     let handler = options.initial_errhandler.map(|handler| (INITIAL_ERRHANDLER.into(), handler.into()));
-    let hosts = plan.placement.as_ref().map_or(1, |all| all.hosts.len() as u32);
+    let hosts =
+        plan.placement.iter().flat_map(|all| (0..).zip(&all.hosts).map(|(i, name)| (name.clone(), all.ranks_of(i))));
+    let hosts: Vec<(String, Vec<u32>)> = hosts.collect();
     Ok(JobPart {
         directory: std::env::current_dir()?,
         environment: std::env::vars_os().collect(),
         size: plan.ranks,
-        host: (0, hosts),
+        host: (0, hosts.len().max(1) as u32),
+        hosts,
         mapping: plan.placement.as_ref().map(|all| all.mapping()).unwrap_or_default(),
         settings: plan.settings.clone(),
         variables: handler.into_iter().chain(options.variables.iter().cloned()).collect(),
@@ -103,6 +107,16 @@ pub(super) fn run_of(part: &JobPart) -> Option<Run> {
         ..Options::default()
     };
     Some(Run { groups: part.programs.iter().map(group).collect::<Option<_>>()?, options })
+}
+
+/// All hosts of the job with their ranks, that of the part first.
+pub(super) fn hosts_of(part: &JobPart) -> Vec<HostRanks> {
+    let host = |(name, ranks): &(String, Vec<u32>)| HostRanks { name: name.clone(), ranks: ranks.clone() };
+    let mut hosts: Vec<HostRanks> = part.hosts.iter().map(host).collect();
+    if let Some(to_own) = hosts.get_mut(..=part.host.0 as usize) {
+        to_own.rotate_right(1);
+    }
+    hosts
 }
 
 /// The ranks of the host; `None` unless they are ranks of the job, in their order, each once.

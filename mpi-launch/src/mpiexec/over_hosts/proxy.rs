@@ -1,7 +1,7 @@
 //! The proxy of `mpiexec` on a host: it starts the ranks there and does what the front requests.
 //!
-//! One thread, one `poll` loop, as the launcher of one host has, which blocks only while it looks at the ranks for a report. The proxy decides nothing, except that
-//! everything ends when the front is lost.
+//! One thread, one `poll` loop, as the launcher of one host has. The proxy decides nothing, except that everything ends when the
+//! front is lost.
 //!
 //! Invariant: when the proxy ends, in whatever way, no process of the job is left on its host (see `guard`).
 //! Not here: the connection (`greeting`, `link`), what is made of reports (`front`).
@@ -75,6 +75,7 @@ fn run(link: &mut Link, part: &JobPart, limit: Duration, parent: i32) -> Result<
     let ring_bytes = part.ring_bytes.map(|bytes| bytes as usize);
     let options = JobOptions { ranks: part.size, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
+    job.set_hosts(&part::hosts_of(part));
     if part.peaks {
         job.keep_peaks();
     }
@@ -194,6 +195,7 @@ impl Proxy<'_> {
             }
             self.look_at_launcher();
             self.look_for_progress(Instant::now());
+            self.look_again(Instant::now());
             if self.started && !children {
                 self.finish();
             }
@@ -248,7 +250,7 @@ impl Proxy<'_> {
     /// Milliseconds until something has to be looked at without an event.
     fn next_look(&self) -> i32 {
         let interval = LOOK.min(ping_interval(self.limit) / 2);
-        self.looks.interval().map_or(interval, |own| interval.min(own)).as_millis() as i32 + 1
+        self.looks.wait(Instant::now()).map_or(interval, |own| interval.min(own)).as_millis() as i32 + 1
     }
 
     fn may_read(&self) -> bool {
@@ -325,7 +327,7 @@ impl Proxy<'_> {
             }
             Frame::InputEnd {} => self.input_ended = true,
             Frame::FenceEnd { values } => self.pmi.end_fence(&values),
-            Frame::Report { twice } => self.report(twice),
+            Frame::Report { number, twice } => self.report(number, twice),
             Frame::Signal { signal, all } => self.signal_all(signal, all),
             Frame::SignalPart { signal, ranks } => {
                 for (place, rank) in self.world.iter().enumerate() {

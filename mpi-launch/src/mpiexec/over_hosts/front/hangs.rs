@@ -41,12 +41,14 @@ pub(super) struct TimeReport {
 /// What hosts have reported, and what is waited for.
 pub(super) struct Hangs {
     wanted: Option<Wanted>,
+    /// The number of the last report that was requested: what hosts send for another one is not used.
+    pub(super) number: u32,
     /// When reports that were requested have to be there.
     pub(super) report_by: Option<Instant>,
     /// By rank.
     facts: Vec<Option<WaitFacts>>,
     /// By host: for how long its ranks have made no progress.
-    still: Vec<Option<Duration>>,
+    idle: Vec<Option<Duration>>,
     /// Whether this hang was reported.
     reported: bool,
     /// What others did to the rank that has failed.
@@ -57,22 +59,25 @@ impl Hangs {
     pub(super) fn new(ranks: u32, hosts: usize) -> Hangs {
         Hangs {
             wanted: None,
+            number: 0,
             report_by: None,
             facts: vec![None; ranks as usize],
-            still: vec![None; hosts],
+            idle: vec![None; hosts],
             reported: false,
             waiting: Vec::new(),
         }
     }
 
-    /// Takes what a host has sent of a rank.
-    pub(super) fn take(&mut self, rank: u32, facts: WaitFacts) {
-        self.facts[rank as usize] = Some(facts);
+    /// Takes what a host has sent of a rank for the report of a number.
+    pub(super) fn take(&mut self, number: u32, rank: u32, facts: WaitFacts) {
+        if number == self.number {
+            self.facts[rank as usize] = Some(facts);
+        }
     }
 
     /// Takes for how long a host's ranks have made no progress.
-    pub(super) fn take_still(&mut self, host: usize, idle_ms: u64) {
-        self.still[host] = Some(Duration::from_millis(idle_ms));
+    pub(super) fn take_idle(&mut self, host: usize, idle_ms: u64) {
+        self.idle[host] = Some(Duration::from_millis(idle_ms));
     }
 }
 
@@ -84,9 +89,11 @@ impl Front<'_> {
             return false;
         }
         self.hangs.facts.fill(None);
+        self.hangs.number = self.hangs.number.wrapping_add(1);
+        let number = self.hangs.number;
         for host in self.hosts.iter_mut().filter(|host| host.link.is_some()) {
             host.reporting = true;
-            host.send(&Frame::Report { twice: wanted == Wanted::TimeOver });
+            host.send(&Frame::Report { number, twice: wanted == Wanted::TimeOver });
         }
         (self.hangs.wanted, self.hangs.report_by) = (Some(wanted), Some(Instant::now() + REPORT));
         true
@@ -97,11 +104,11 @@ impl Front<'_> {
         let Some(limit) = self.options.hang_report.filter(|_| self.started && self.ending.failure().is_none()) else {
             return;
         };
-        let is_still = |(host, still): (&super::Host, &Option<Duration>)| {
+        let is_idle = |(host, idle): (&super::Host, &Option<Duration>)| {
             let lives = host.ranks.iter().any(|rank| self.ranks[*rank as usize].living);
-            !lives || still.is_some_and(|still| still >= limit)
+            !lives || idle.is_some_and(|idle| idle >= limit)
         };
-        if self.living == 0 || !self.hosts.iter().zip(&self.hangs.still).all(is_still) {
+        if self.living == 0 || !self.hosts.iter().zip(&self.hangs.idle).all(is_idle) {
             self.hangs.reported = false;
         } else if !self.hangs.reported {
             self.hangs.reported = self.request_report(Wanted::Hang);
@@ -162,7 +169,7 @@ impl Front<'_> {
                 }
             }
         };
-        HangView { ranks: (0..).zip(facts).map(view).collect() }
+        HangView { ranks: (0..).zip(facts).map(view).collect(), hosts: Vec::new() }
     }
 
     fn analyse(&self, view: &HangView) -> HangReport {
@@ -190,5 +197,19 @@ impl Front<'_> {
         let of_host = |host: u32| self.hosts.get(host as usize).and_then(|host| host.ahead_ns).unwrap_or(own);
         let shift = |host: &u32| of_host(*host).wrapping_sub(own) as i64;
         self.placement.of_rank.iter().map(shift).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_late_for_another_report_is_not_used() {
+        let mut hangs = Hangs::new(2, 1);
+        hangs.number = 2;
+        hangs.take(1, 0, WaitFacts::default());
+        hangs.take(2, 1, WaitFacts::default());
+        assert!(hangs.facts[0].is_none() && hangs.facts[1].is_some());
     }
 }

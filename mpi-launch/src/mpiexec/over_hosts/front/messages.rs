@@ -80,9 +80,10 @@ impl Front<'_> {
             Frame::Activity { rank, state, ticks } if of_host(rank) => {
                 self.ranks[rank as usize].state = Some((activity::state_of(&state), ticks as f64 / 100.0));
             }
-            Frame::Waits { rank, facts } if of_host(rank) => self.hangs.take(rank, facts),
-            Frame::Still { idle_ms } => self.hangs.take_still(host, idle_ms),
-            Frame::ReportEnd {} => self.hosts[host].reporting = false,
+            Frame::Waits { number, rank, facts } if of_host(rank) => self.hangs.take(number, rank, facts),
+            Frame::WithoutProgress { idle_ms } => self.hangs.take_idle(host, idle_ms),
+            // That of an earlier report is late.
+            Frame::ReportEnd { number } => self.hosts[host].reporting &= number != self.hangs.number,
             Frame::Idle {} => {
                 self.hosts[host].idle = true;
                 // Ranks whose ends were not reported cannot be waited for.

@@ -12,22 +12,34 @@ use super::super::super::hang::look_interval;
 use super::super::frame::{Frame, WaitFacts};
 use super::Proxy;
 
-/// Looks for progress, if the front wants to know of a job without it.
+/// Looks at the ranks: for progress, at intervals, if the front reports a job without it; and for reports that need two looks.
 pub(super) struct Looks {
     interval: Option<Duration>,
     progress: Progress,
     next: Instant,
+    second: Option<SecondLook>,
+}
+
+/// The second look for a report.
+struct SecondLook {
+    /// The number of the report.
+    number: u32,
+    /// When it is due.
+    at: Instant,
+    /// What the first look has shown: place, rank, view.
+    earlier: Vec<(usize, u32, RankView)>,
 }
 
 impl Looks {
     pub(super) fn new(hang_ms: Option<u64>, now: Instant) -> Looks {
         let interval = hang_ms.map(|limit| look_interval(Duration::from_millis(limit)));
-        Looks { interval, progress: Progress::default(), next: now }
+        Looks { interval, progress: Progress::default(), next: now, second: None }
     }
 
-    /// The time between two looks.
-    pub(super) fn interval(&self) -> Option<Duration> {
-        self.interval
+    /// The time until the next look, if there is one.
+    pub(super) fn wait(&self, now: Instant) -> Option<Duration> {
+        let second = self.second.as_ref().map(|second| second.at.saturating_duration_since(now));
+        self.interval.into_iter().chain(second).min()
     }
 }
 
@@ -39,7 +51,7 @@ impl Proxy<'_> {
         self.looks.progress.look(JobView::of(self.job), now);
         let of_ranks = self.world.iter().filter_map(|rank| self.looks.progress.idle_of(*rank, now));
         let idle_ms = of_ranks.min().unwrap_or_default().as_millis() as u64;
-        self.link.send(&Frame::Still { idle_ms });
+        self.link.send(&Frame::WithoutProgress { idle_ms });
     }
 
     /// The waits of the ranks that have not ended: place, rank, view.
@@ -52,27 +64,37 @@ impl Proxy<'_> {
         living.map(view).collect()
     }
 
-    /// Sends the front what the ranks do; `twice`: with two looks, which show who makes calls meanwhile.
-    pub(super) fn report(&mut self, twice: bool) {
-        let earlier = twice.then(|| {
-            let views = self.views();
-            std::thread::sleep(BETWEEN_LOOKS);
-            views
-        });
+    /// Sends the front what the ranks do; `twice`: after a second look, which shows who makes calls meanwhile.
+    pub(super) fn report(&mut self, number: u32, twice: bool) {
+        if twice {
+            let at = Instant::now() + BETWEEN_LOOKS;
+            self.looks.second = Some(SecondLook { number, at, earlier: self.views() });
+        } else {
+            self.send_views(number, &[]);
+        }
+    }
+
+    /// Makes the second look for a report, if it is time.
+    pub(super) fn look_again(&mut self, now: Instant) {
+        if let Some(second) = self.looks.second.take_if(|second| second.at <= now) {
+            self.send_views(second.number, &second.earlier);
+        }
+    }
+
+    fn send_views(&mut self, number: u32, earlier: &[(usize, u32, RankView)]) {
         let now = Instant::now();
         for (place, rank, mut view) in self.views() {
-            let before = earlier.iter().flatten().find(|(_, of, _)| *of == rank);
-            if let Some((.., before)) = before {
+            if let Some((.., before)) = earlier.iter().find(|(_, of, _)| *of == rank) {
                 view = view.since(before);
             }
             view.idle = self.looks.progress.idle_of(rank, now);
             self.send_block(rank, true);
-            self.link.send(&Frame::Waits { rank, facts: WaitFacts::of(&view) });
+            self.link.send(&Frame::Waits { number, rank, facts: WaitFacts::of(&view) });
             if let Some((state, seconds)) = activity::process(self.ranks[place].pid) {
                 let ticks = (seconds * 100.0).round() as u64;
                 self.link.send(&Frame::Activity { rank, state: state.into(), ticks });
             }
         }
-        self.link.send(&Frame::ReportEnd {});
+        self.link.send(&Frame::ReportEnd { number });
     }
 }

@@ -1,0 +1,102 @@
+//! Which ranks of a job run on which host, as readers of a job memory see it.
+//!
+//! Invariant: ranks that were read are ascending and below the size of the job, and names have no control characters.
+//! Not here: who finds the hosts (`mpi-wireup`, `mpi-launch`).
+
+use std::sync::atomic::Ordering;
+
+use super::Job;
+use crate::layout::header::{HOSTS, HOSTS_BYTES, MOST_HOSTS_BYTES};
+use crate::rank_list;
+
+/// A host with its ranks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRanks {
+    /// The name of the host.
+    pub name: String,
+    /// Its ranks, ascending.
+    pub ranks: Vec<u32>,
+}
+
+impl Job {
+    /// Records the hosts of a job on several hosts, of which the first is this one; for the maker of the memory, once. Hosts that
+    /// the memory has no room for are left out.
+    pub fn set_hosts(&self, hosts: &[HostRanks]) {
+        let mut text = String::new();
+        for host in hosts {
+            let line = format!("{} {}\n", rank_list::to_text(&host.ranks), host.name);
+            if text.len() + line.len() > MOST_HOSTS_BYTES {
+                break;
+            }
+            text += &line;
+        }
+        for (i, bytes) in text.as_bytes().chunks(8).enumerate() {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            self.mapping.word(HOSTS + 8 * i).store(u64::from_le_bytes(word), Ordering::Relaxed);
+        }
+        // Release pairs with the Acquire in `hosts`: the text is there.
+        self.mapping.word(HOSTS_BYTES).store(text.len() as u64, Ordering::Release);
+    }
+
+    /// The hosts of the job with their ranks, this host first; empty if all ranks are on this host. Ranks that are in no
+    /// list are on further hosts.
+    pub fn hosts(&self) -> Vec<HostRanks> {
+        // Acquire pairs with the Release in `set_hosts`.
+        let bytes = self.mapping.word(HOSTS_BYTES).load(Ordering::Acquire);
+        let Some(bytes) = usize::try_from(bytes).ok().filter(|bytes| *bytes <= MOST_HOSTS_BYTES) else {
+            return Vec::new();
+        };
+        let word = |i: usize| self.mapping.word(HOSTS + 8 * i).load(Ordering::Relaxed).to_le_bytes();
+        let text: Vec<u8> = (0..bytes.div_ceil(8)).flat_map(word).take(bytes).collect();
+        let host = |line: &str| {
+            let (ranks, name) = line.split_once(' ')?;
+            let name = name.chars().filter(|letter| !letter.is_control()).collect();
+            Some(HostRanks { name, ranks: rank_list::of_text(ranks, self.ranks())? })
+        };
+        String::from_utf8_lossy(&text).lines().filter_map(host).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobOptions;
+
+    fn host(name: &str, ranks: impl IntoIterator<Item = u32>) -> HostRanks {
+        HostRanks { name: name.to_owned(), ranks: ranks.into_iter().collect() }
+    }
+
+    #[test]
+    fn hosts_are_read_as_they_were_recorded() {
+        let job = Job::create(&JobOptions { ranks: 8, ring_bytes: None, cores: 1 }).expect("memory");
+        assert_eq!(job.hosts(), []);
+        let hosts = [host("node7.example", [2, 3, 5]), host("b", [0, 1]), host("c", [4, 6, 7])];
+        job.set_hosts(&hosts);
+        assert_eq!(job.hosts(), hosts);
+    }
+
+    #[test]
+    fn hosts_without_room_are_left_out() {
+        let job = Job::create(&JobOptions { ranks: 1000, ring_bytes: None, cores: 1 }).expect("memory");
+        let hosts: Vec<HostRanks> = (0..10).map(|at| host("a", (0..100).map(|i| i * 10 + at))).collect();
+        job.set_hosts(&hosts);
+        let read = job.hosts();
+        assert!(!read.is_empty() && read.len() < 10 && hosts.starts_with(&read), "{}", read.len());
+    }
+
+    #[test]
+    fn any_text_is_hosts_or_none() {
+        let job = Job::create(&JobOptions { ranks: 8, ring_bytes: None, cores: 1 }).expect("memory");
+        let lines = b"0-1 a\nx b\n2 c\x1b[d\n9 e\n7\n";
+        for (i, bytes) in lines.chunks(8).enumerate() {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            job.mapping.word(HOSTS + 8 * i).store(u64::from_le_bytes(word), Ordering::Relaxed);
+        }
+        job.mapping.word(HOSTS_BYTES).store(lines.len() as u64, Ordering::Relaxed);
+        assert_eq!(job.hosts(), [host("a", [0, 1]), host("c[d", [2])]);
+        job.mapping.word(HOSTS_BYTES).store(1 << 40, Ordering::Relaxed);
+        assert_eq!(job.hosts(), []);
+    }
+}
