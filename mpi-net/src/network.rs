@@ -88,8 +88,8 @@ pub struct Options {
 /// The network of one rank.
 pub struct Network {
     shared: Arc<Shared>,
-    /// `None` if silence is to last for ever, or the system lets nobody listen.
-    liveness: Option<Liveness>,
+    /// Watches whether peers are there; an error is why it does not.
+    liveness: std::result::Result<Liveness, String>,
 }
 
 struct Shared {
@@ -258,7 +258,7 @@ impl Network {
         let (inner, ended, bell) = (Mutex::new(inner), Mutex::default(), Mutex::default());
         let shared = Arc::new(Shared { settings, inner, ended, bell, remote_access });
         let liveness = shared.watch_peers(options, ip);
-        shared.lock().liveness = liveness.as_ref().map(Liveness::requests);
+        shared.lock().liveness = liveness.as_ref().ok().map(Liveness::requests);
         Ok(Network { shared, liveness })
     }
 
@@ -277,15 +277,21 @@ impl Network {
         self.shared.lock().addresses = Some(addresses);
     }
 
-    /// The provider and the version of libfabric, for reports.
+    /// Why the end of a peer is found only by what is sent to it, if the system refuses the connections that show it.
+    pub fn unwatched(&self) -> Option<&str> {
+        self.liveness.as_ref().err().filter(|_| self.shared.settings.timeout.get() != 0).map(String::as_str)
+    }
+
+    /// The provider, what it can do, and why peers are not watched, if they are not.
     pub fn description(&self) -> String {
         let inner = self.shared.lock();
         let facts = &inner.provider.facts;
         format!(
-            "provider {}, {}, {}",
+            "provider {}, {}, {}{}",
             facts.provider,
             if facts.remote_access { "remote access" } else { "no remote access" },
-            if facts.ordered { "ordered" } else { "not ordered" }
+            if facts.ordered { "ordered" } else { "not ordered" },
+            self.liveness.as_ref().err().map_or(String::new(), |why| format!("; peers are not watched: {why}"))
         )
     }
 }

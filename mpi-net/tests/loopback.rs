@@ -58,6 +58,20 @@ fn networks(provider: &str, secrets: &[u128]) -> Option<Vec<Network>> {
     Some(networks)
 }
 
+#[test]
+fn a_description_reports_why_peers_are_not_watched() {
+    let settings = settings(PROVIDERS[0]);
+    let open =
+        || Network::open(settings, &Options { rank: 0, size: 1, secret: 1 }).map(|network| network.description());
+    match open() {
+        Ok(text) => assert!(text.starts_with("provider tcp") && !text.contains("watched"), "{text}"),
+        Err(why) => return eprintln!("skipped: {why}"),
+    }
+    mpi_t::Cell::write(&settings.timeout, &mpi_t::Value::U32(0)).unwrap();
+    let text = open().unwrap();
+    assert!(text.ends_with("; peers are not watched: silence of a host has no time limit"), "{text}");
+}
+
 /// One endpoint for each secret; `None` without the provider.
 fn endpoints(provider: &str, secrets: &[u128]) -> Option<Vec<Endpoint>> {
     let size = secrets.len() as u32;

@@ -20,18 +20,27 @@ impl Addresses for OfLauncher {
     }
 }
 
-/// Takes the place of a process in its job, connected by a network to the ranks that share no memory with it. With the
-/// directory of their addresses, if there are any. Collective in a job with a network.
+/// What belongs to the network of a process.
+#[derive(Default)]
+pub(super) struct OverNetwork {
+    /// The directory of addresses; `None`: all ranks share memory.
+    pub(super) directory: Option<Arc<Directory>>,
+    /// A sentence for the user.
+    pub(super) warning: Option<String>,
+}
+
+/// Takes the place of a process in its job, connected by a network to the ranks that share no memory with it. Collective in a
+/// job with a network.
 /// # Errors
 /// `MPI_ERR_OTHER`: the job memory or the network cannot be used.
 pub(super) fn attach(
     joined: &Joined,
     fabric: &'static FabricSettings,
     settings: &'static NetSettings,
-) -> Result<(Endpoint, Option<Arc<Directory>>)> {
+) -> Result<(Endpoint, OverNetwork)> {
     let place = &joined.attachment;
     let Some(here) = sharing(joined, settings.force.get()) else {
-        return Ok((Endpoint::attach(place, fabric)?, None));
+        return Ok((Endpoint::attach(place, fabric)?, OverNetwork::default()));
     };
     let directory = Directory::of(place.rank, place.size, joined.manager.as_ref()).map_err(other)?;
     let secret = match &joined.over {
@@ -44,7 +53,11 @@ pub(super) fn attach(
     let network = opened?;
     let directory = Arc::new(directory);
     network.set_addresses(Arc::new(OfLauncher(directory.clone())));
-    Ok((Endpoint::attach_over(Box::new(network), place, here, fabric)?, Some(directory)))
+    let warning = network.unwatched().map(|why| {
+        format!("rank {}: {why}; the end of a process on another host is found only by what is sent to it", place.rank)
+    });
+    let over = OverNetwork { directory: Some(directory), warning };
+    Ok((Endpoint::attach_over(Box::new(network), place, here, fabric)?, over))
 }
 
 fn other(error: impl ToString) -> Error {

@@ -12,7 +12,7 @@ use mpi_net::NetSettings;
 use mpi_wireup::{Joined, Spawner};
 
 use crate::process::initial_errhandler::{bad_initial_errhandler, initial_errhandler};
-use crate::process::network;
+use crate::process::network::{self, OverNetwork};
 use crate::record::process::Process;
 use crate::record::variables;
 
@@ -58,9 +58,9 @@ pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Bo
     let registry = variables::begin(settings, net)?;
     let joined = mpi_wireup::from_environment(settings.ring_length())
         .map_err(|error| mpi_errors::Error::new(MPI_ERR_OTHER, error.to_string()))?;
-    let (endpoint, directory) = match &joined {
+    let (endpoint, network) = match &joined {
         Some(joined) => network::attach(joined, settings, net).map_err(|error| in_job_of(joined, settings, error))?,
-        None => (Endpoint::alone(settings)?, None),
+        None => (Endpoint::alone(settings)?, OverNetwork::default()),
     };
     let (job, rank) = (endpoint.job().clone(), endpoint.rank());
     let made = match bad_initial_errhandler() {
@@ -76,7 +76,8 @@ pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Bo
         process.appnum = joined.attachment.appnum as i32;
         process.parent_port = joined.parent;
         process.manager = joined.manager;
-        process.directory = directory;
+        process.directory = network.directory;
+        network.warning.iter().for_each(|sentence| process.warn(sentence));
         if process.manager.is_none() {
             process.spawner = Box::new(Spawner::new(Some(process.job.launcher_pid() as i32)));
         }

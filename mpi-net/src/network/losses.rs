@@ -6,11 +6,15 @@ use std::sync::Weak;
 use super::*;
 
 impl Shared {
-    /// Starts to watch whether peers are there; `None` if that is not wanted, or the system does not allow it.
-    pub(super) fn watch_peers(self: &Arc<Self>, options: &Options, ip: Option<IpAddr>) -> Option<Liveness> {
+    /// Starts to watch whether peers are there; an error is why it is not done: it is not wanted, or the system refuses it.
+    pub(super) fn watch_peers(
+        self: &Arc<Self>,
+        options: &Options,
+        ip: Option<IpAddr>,
+    ) -> std::result::Result<Liveness, String> {
         let seconds = self.settings.timeout.get();
         if seconds == 0 {
-            return None;
+            return Err("silence of a host has no time limit".into());
         }
         let config = Config {
             rank: options.rank,
@@ -33,6 +37,7 @@ impl Shared {
             }
             shared.ring();
         };
-        Liveness::start(config, Box::new(on_loss)).ok()
+        Liveness::start(config, Box::new(on_loss))
+            .map_err(|error| format!("the connections that show the end of a peer cannot be made: {error}"))
     }
 }

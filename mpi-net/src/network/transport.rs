@@ -90,7 +90,7 @@ impl Transport for Network {
 
     fn depart(&mut self) {
         self.shared.lock().liveness = None;
-        if let Some(liveness) = &self.liveness {
+        if let Ok(liveness) = &self.liveness {
             liveness.requests().leave();
         }
     }
