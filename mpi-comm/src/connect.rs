@@ -152,7 +152,8 @@ fn connect_by(
     let remote = ids_of(&words);
     let common = remote.iter().filter(|id| own.contains(id)).count();
     if common > 0 {
-        return Err(overlap(local.group(), common, remote.iter().find(|id| own.contains(id)).map_or(0, |id| id.rank)));
+        let one = own.iter().position(|id| remote.contains(id)).unwrap_or_default();
+        return Err(overlap(local.group(), common, one));
     }
     let remote = route(engine, &both, &own, &remote)?;
     let context = agree_between(engine, &both, [local.group(), &remote], ids)?;
@@ -248,9 +249,9 @@ fn leader_failed(class: u64, leader: u32) -> Error {
 }
 
 #[cold]
-fn overlap(local: &Group, common: usize, one: u32) -> Error {
+fn overlap(local: &Group, common: usize, one: usize) -> Error {
     let rule = format!(
-        "{common} of them are in the remote group, too (world rank {one} is one); the two groups must have no process in \
+        "{common} of them are in the remote group, too (its rank {one} is one); the two groups must have no process in \
          common"
     );
     Error::new(MPI_ERR_COMM, rule).arg("local_comm", &format_args!("of {}", processes(local.size())))

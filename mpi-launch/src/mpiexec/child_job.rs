@@ -9,6 +9,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -302,12 +303,17 @@ fn with_errhandlers(mut run: Run, request: &SpawnRequest) -> Run {
 }
 
 /// The options of the job that spawned another one, as the other one has them: its ranks read no input and are not
-/// bound, because the first job has both; files have the name of the job at their ends.
+/// bound, because the first job has both; files have the name of the job at their ends, in place of that of the other one.
 fn inherited(options: &Options, name: &str) -> Options {
+    let parent = name.rsplit_once('.').map(|(parent, _)| parent);
     let with_name = |path: &Path| {
-        let mut path = path.as_os_str().to_owned();
-        path.push(format!(".job{name}"));
-        PathBuf::from(path)
+        let path = path.as_os_str().as_bytes();
+        let first = parent.and_then(|parent| path.strip_suffix(format!(".job{parent}").as_bytes())).unwrap_or(path);
+        PathBuf::from(OsString::from_vec([first, format!(".job{name}").as_bytes()].concat()))
+    };
+    let folder = |path: &Path| {
+        let is_of_parent = parent.is_some_and(|parent| path.ends_with(format!("job{parent}")));
+        path.parent().filter(|_| is_of_parent).unwrap_or(path).join(format!("job{name}"))
     };
     Options {
         variables: options.variables.clone(),
@@ -321,7 +327,7 @@ fn inherited(options: &Options, name: &str) -> Options {
         stats: options.stats.clone(),
         tag_output: options.tag_output,
         timestamp: options.timestamp,
-        output: options.output.as_ref().map(|directory| directory.join(format!("job{name}"))),
+        output: options.output.as_deref().map(folder),
         // The first job's limit is for all.
         timeout: Some(None),
         hostfile: None,
@@ -336,5 +342,29 @@ fn inherited(options: &Options, name: &str) -> Options {
         verbose: options.verbose,
         error_format: options.error_format,
         initial_errhandler: options.initial_errhandler,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_spawned_jobs_have_the_name_of_their_job_alone() {
+        let first = Options {
+            trace: Some("a/t.json".into()),
+            timeline: Some("l.json".into()),
+            output: Some("out".into()),
+            ..Options::default()
+        };
+        let names = |options: &Options| {
+            let paths = [&options.trace, &options.timeline, &options.output];
+            paths.map(|path| path.as_ref().map_or(String::new(), |path| path.display().to_string()))
+        };
+        let second = inherited(&first, "2");
+        assert_eq!(names(&second), ["a/t.json.job2", "l.json.job2", "out/job2"]);
+        let third = inherited(&second, "2.1");
+        assert_eq!(names(&third), ["a/t.json.job2.1", "l.json.job2.1", "out/job2.1"]);
+        assert_eq!(names(&inherited(&third, "2.1.3")), ["a/t.json.job2.1.3", "l.json.job2.1.3", "out/job2.1.3"]);
     }
 }

@@ -307,6 +307,14 @@ pub(super) fn raise_open_files() -> libc::rlimit {
     limit
 }
 
+/// The hard limit of open files of this process.
+pub(super) fn most_open_files() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: one limit is written.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    limit.rlim_max
+}
+
 /// Whether a descriptor is a terminal whose input this process may read now.
 pub(super) fn is_foreground_terminal(fd: BorrowedFd<'_>) -> bool {
     // SAFETY: plain queries about a descriptor.

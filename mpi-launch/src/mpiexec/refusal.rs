@@ -55,7 +55,7 @@ pub(super) enum Refusal {
     Stats(PathBuf, io::Error),
     #[error("cannot start program {0:?}: {1}")]
     Start(OsString, io::Error),
-    #[error("cannot start the job: {0}")]
+    #[error("cannot start the job: {0}{advice}", advice = advice(.0))]
     System(#[from] io::Error),
     #[error("cannot start the job: {0}")]
     Job(String),
@@ -91,6 +91,18 @@ pub(super) enum Refusal {
     Current(PathBuf, io::Error),
     #[error("a value for the processes to be spawned cannot be stored: {0}")]
     Value(&'static str),
+}
+
+/// What to do about an error of the system, where that is known.
+fn advice(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EMFILE) => format!(
+            "; start fewer ranks, or raise the hard limit of open files, which is {} (ulimit -Hn)",
+            super::os::most_open_files()
+        ),
+        Some(libc::EAGAIN) => "; start fewer ranks, or raise the limit of processes (ulimit -u)".to_owned(),
+        _ => String::new(),
+    }
 }
 
 impl Refusal {
@@ -132,5 +144,19 @@ impl Refusal {
             | Refusal::Current(..)
             | Refusal::Value(_) => 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_open_files_come_with_the_limit() {
+        let text = Refusal::System(io::Error::from_raw_os_error(libc::EMFILE)).to_string();
+        let limit = format!("which is {} (ulimit -Hn)", super::super::os::most_open_files());
+        assert!(text.starts_with("cannot start the job: Too many open files") && text.ends_with(&limit), "{text}");
+        let other = Refusal::System(io::Error::from_raw_os_error(libc::EIO)).to_string();
+        assert!(!other.contains("ulimit"), "{other}");
     }
 }
