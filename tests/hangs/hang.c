@@ -127,6 +127,19 @@ int main(int argc, char **argv) {
             MPI_Recv(&other, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
         MPI_Barrier(MPI_COMM_WORLD);
+    } else if (is("unready") || is("partitions")) {
+        MPI_Request request;
+        if (rank == 0) {
+            MPI_Psend_init(buffer, 2, 1, MPI_INT, 1, 14, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+            MPI_Start(&request);
+            if (is("partitions"))
+                MPI_Pready(0, request);
+        } else if (rank == 1) {
+            MPI_Precv_init(buffer, 2, 1, MPI_INT, 0, 14, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+            MPI_Start(&request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (is("probe")) {
         if (rank == 0)
             MPI_Probe(1, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -1,8 +1,11 @@
 """Checks of mpitop, mpi-info, mpiexec --stats and mpiexec --gdb: check.py CHECK BIN FOLDER; FOLDER has the program `load`."""
 import fcntl
+import glob
 import json
 import os
 import re
+import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -196,6 +199,32 @@ def no_such_job():
     assert "needs a terminal" in run(tool("mpitop"), code=1).stderr
 
 
+def other_user():
+    """Nobody else sees a job, its ranks or their memory."""
+    if os.geteuid() != 0:
+        print("only root can be another user")
+        return
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+    with tempfile.TemporaryDirectory() as folder, Stuck(tool("mpiexec"), "-n", "2") as job:
+        os.chmod(folder, 0o755)
+        viewer = shutil.copy(tool("mpitop"), folder)
+        ranks = until(job.look)[1:]
+
+        def look(*words):
+            return subprocess.run([viewer, *words], capture_output=True, text=True, timeout=60, **nobody)
+        done = look("--list")
+        assert done.returncode == 0 and "no job of this user" in done.stdout, done
+        for word in (job.process.pid, ranks[0]["pid"]):
+            for form in ("--once", "--why", "--openmetrics"):
+                done = look(form, str(word))
+                assert done.returncode == 1 and f"there is no job {word}" in done.stderr, done
+        # The memory itself, by its link.
+        script = "import os, sys; [os.open(f'/proc/{pid}/fd/{fd}', os.O_RDONLY) for pid in sys.argv[1:] for fd in range(3, 64)]"
+        words = [sys.executable, "-c", script, str(ranks[0]["pid"])]
+        done = subprocess.run(words, capture_output=True, text=True, cwd="/", **nobody)
+        assert "PermissionError" in done.stderr, done
+
+
 def live_view():
     session = f"observe{os.getpid()}"
 
@@ -237,6 +266,44 @@ def terminal_gone():
         finally:
             view.kill()
             view.wait()
+
+
+def costs():
+    """The live view of a busy job uses less than 1 % of a core."""
+    job = subprocess.Popen([tool("mpiexec"), "-n", "4", LOAD, "ring", "60"])
+    try:
+        def seen():
+            done = subprocess.run([tool("mpitop"), "--once", "--json", str(job.pid)], capture_output=True, text=True)
+            return done.returncode == 0 and "MPI_Sendrecv" in done.stdout
+        until(seen)
+        own, of_view = os.openpty()
+        fcntl.ioctl(of_view, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 130, 0, 0))
+        view = subprocess.Popen([tool("mpitop"), str(job.pid)], stdin=of_view, stdout=of_view, stderr=of_view,
+                                start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        try:
+            os.close(of_view)
+            used = lambda: sum(int(open(path).read().split()[0]) for path in glob.glob(f"/proc/{view.pid}/task/*/schedstat")) / 1e9
+            reads, written, first = [], 0, None
+            begin = time.monotonic()
+            while time.monotonic() < begin + 7:
+                if select.select([own], [], [], 0.2)[0]:
+                    written += len(os.read(own, 65536))
+                    reads.append(time.monotonic())
+                # The first screens are its start.
+                if first is None and time.monotonic() > begin + 1:
+                    first = used(), time.monotonic()
+            part = (used() - first[0]) / (time.monotonic() - first[1])
+            # Four refreshes a second, of rates that change.
+            assert len(reads) >= 12 and written > 2000, (len(reads), written)
+            assert part < 0.01, part
+            print(f"{part * 100:.2f} % of a core")
+        finally:
+            os.close(own)
+            view.kill()
+            view.wait()
+    finally:
+        job.terminate()
+        job.wait(30)
 
 
 def browser(file, picture, width, height, probe="", dark=False):

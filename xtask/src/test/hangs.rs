@@ -16,7 +16,7 @@ use crate::{Result, paths, process};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The mistake, and what stands in the first line of the report on it.
-const HANGS: [(&str, &str); 25] = [
+const HANGS: [(&str, &str); 27] = [
     (
         "ssend",
         "ranks 0-1 wait for each other: rank 0 in MPI_Ssend to rank 1 with tag 3, rank 1 in MPI_Ssend to rank 0 with tag 3",
@@ -71,6 +71,12 @@ const HANGS: [(&str, &str); 25] = [
         "collective calls wait for each other: ranks 0-1 in MPI_Barrier #1 on spare, ranks 2-3 in MPI_Barrier #2 on \
          MPI_COMM_WORLD",
     ),
+    (
+        "unready",
+        "nobody sends the message that rank 1 waits for in MPI_Wait for a receive from rank 0 with tag 14: rank 0 is in MPI_Barrier \
+         #2 on MPI_COMM_WORLD; it has started a partitioned send of it and not called MPI_Pready",
+    ),
+    ("partitions", "it has started a partitioned send of it, and may not have called MPI_Pready for all partitions"),
     ("unstarted", "it has made a request for it by MPI_Send_init and not started it"),
     (
         "probe",

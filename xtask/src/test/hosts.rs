@@ -264,6 +264,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         Ok(()) => {
             cases(&lab, dist, &work, SLURM_CASES, report)?;
             messages::run_in_slurm(&lab, dist, &work, report)?;
+            observe::run_in_slurm(&lab, dist, &work, report)?;
         }
         Err(failure) => report.skip("Slurm", &failure.to_string()),
     }

