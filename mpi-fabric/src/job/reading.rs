@@ -71,3 +71,16 @@ impl Job {
         Some(file.metadata().ok()?.blocks() * 512)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobOptions;
+
+    #[test]
+    fn the_memory_is_identified_by_its_link() {
+        let made = Job::create(&JobOptions { ranks: 3, ring_bytes: None, cores: 2 }).unwrap();
+        let link = std::fs::read_link(format!("/proc/self/fd/{}", made.fd().unwrap().as_raw_fd())).unwrap();
+        assert!(link.to_str().unwrap().starts_with(LINK), "{link:?}");
+    }
+}
