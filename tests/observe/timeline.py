@@ -199,7 +199,8 @@ def traced():
     calls, flows, _ = whole(path)
     assert {event["pid"] for event in calls} == set(range(64))
     exchanges = sum(event["name"] == "MPI_Sendrecv" for event in calls)
-    assert exchanges > 0 and len(flows) == exchanges, (exchanges, len(flows))
+    # Each rank makes as many; the arrows of a trace begin with the first 2^21 messages of all ranks together.
+    assert exchanges > 0 and len(flows) == min(exchanges, 1 << 21), (exchanges, len(flows))
     print(f"{len(calls)} calls, {len(flows)} arrows, {os.path.getsize(path)} bytes, {took:.1f} s for {seconds} s")
     return path, calls, flows
 
