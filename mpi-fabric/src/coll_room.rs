@@ -11,6 +11,10 @@
 #[cfg(all(loom, test))]
 mod model;
 pub(crate) mod protocol;
+#[cfg(all(loom, test))]
+mod report_model;
+#[cfg(any(not(loom), test))]
+pub(crate) mod reports;
 #[cfg(not(loom))]
 mod table;
 

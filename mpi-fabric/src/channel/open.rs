@@ -10,6 +10,7 @@ use super::passed::{Passed, room_bytes};
 use super::window::Window;
 use super::{Channel, Part};
 use crate::coll_room::protocol::{first_turn, operation, report, reported};
+use crate::coll_room::reports::Reports;
 use crate::coll_room::{BLOCK, BLOCKS, CLOSED, DATA, FINISHED, Lingering, RoomPart, RoomTable, UNIT};
 use crate::endpoint::Endpoint;
 use crate::job::Job;
@@ -100,7 +101,7 @@ impl Endpoint {
         let channel = Channel {
             rank: rank as usize,
             members: members.into(),
-            window: Window::new(parts.len(), area, first),
+            window: Window::new(Reports::new(rank as usize, parts.len(), first), area),
             parts,
             area,
             passed: Passed::new(passed, rank as usize),

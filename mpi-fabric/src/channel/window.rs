@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
 use super::{Channel, IN_LINE};
+use crate::coll_room::reports::Reports;
 use crate::coll_room::{LINES, protocol};
 use crate::layout::LINE;
 use crate::raised_word::Awaited;
@@ -36,10 +37,7 @@ pub(super) fn longest(area: usize) -> usize {
 pub(super) struct Window {
     /// By line, the number of its last publication.
     last: [AtomicU64; LINES],
-    /// By rank, the first step that the process is not known to have finished.
-    known: Box<[AtomicU64]>,
-    /// The least of them, without this process's own.
-    all: AtomicU64,
+    reports: Reports,
     /// Number and position of publications with data, the oldest at `oldest % RECORDS`.
     records: [(AtomicU64, AtomicU64); RECORDS],
     oldest: AtomicUsize,
@@ -64,11 +62,10 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub fn new(size: usize, area: usize, first: u64) -> Window {
+    pub fn new(reports: Reports, area: usize) -> Window {
         Window {
             last: [const { AtomicU64::new(0) }; LINES],
-            known: (0..size).map(|_| AtomicU64::new(first)).collect(),
-            all: AtomicU64::new(first),
+            reports,
             records: [const { (AtomicU64::new(0), AtomicU64::new(0)) }; RECORDS],
             oldest: AtomicUsize::new(0),
             newest: AtomicUsize::new(0),
@@ -145,14 +142,14 @@ impl Window {
     /// A process has published in a step, so it has finished all before.
     #[inline(always)]
     pub fn finished_by(&self, rank: usize, number: u64) {
-        self.known[rank].store(number, Relaxed);
+        self.reports.finished_by(rank, number);
     }
 
     /// The line of a step may be written, or this must come before.
     #[inline(always)]
     pub fn free_line<'c>(&self, channel: &'c Channel, number: u64) -> Result<(), Awaited<'c>> {
         let last = self.last[protocol::slot(number)].load(Relaxed);
-        if last < self.all.load(Relaxed) { Ok(()) } else { self.require(channel, last + 1) }
+        if self.reports.cover(last) { Ok(()) } else { self.require(channel, last + 1) }
     }
 
     /// Data of this length are published in a room that passes: measures the distance of the other process from time to time.
@@ -181,12 +178,12 @@ impl Window {
         let need = bytes.next_multiple_of(LINE) as u64;
         loop {
             let (mut oldest, newest) = (self.oldest.load(Relaxed), self.newest.load(Relaxed));
-            while oldest != newest && self.records[oldest % RECORDS].0.load(Relaxed) < self.all.load(Relaxed) {
+            while oldest != newest && self.reports.cover(self.records[oldest % RECORDS].0.load(Relaxed)) {
                 oldest += 1;
             }
             self.oldest.store(oldest, Relaxed);
             if oldest == newest {
-                let few = self.streams() || is_short && self.known.len() > 2;
+                let few = self.streams() || is_short && self.reports.size() > 2;
                 let area = if few { FAR_AREA.max(2 * need as usize).min(channel.area) } else { channel.area };
                 if area != self.area.load(Relaxed) {
                     self.area.store(area, Relaxed);
@@ -222,20 +219,11 @@ impl Window {
     #[cold]
     #[inline(never)]
     fn require<'c>(&self, channel: &'c Channel, at_least: u64) -> Result<(), Awaited<'c>> {
-        let mut all = u64::MAX;
-        for (rank, known) in self.known.iter().enumerate().filter(|(rank, _)| *rank != channel.rank) {
-            if known.load(Relaxed) < at_least {
-                let word = channel.finished_word(rank);
-                known.store(known.load(Relaxed).max(protocol::reported(word)), Relaxed);
-                if known.load(Relaxed) < at_least {
-                    channel.report_before_wait();
-                    return Err(Awaited::new(channel, word, at_least));
-                }
-            }
-            all = all.min(known.load(Relaxed));
-        }
-        self.all.store(all, Relaxed);
-        Ok(())
+        let word = |rank| channel.finished_word(rank);
+        self.reports.require(at_least, |rank| protocol::reported(word(rank))).map_err(|rank| {
+            channel.report_before_wait();
+            Awaited::new(channel, word(rank), at_least)
+        })
     }
 
     /// Measures in which time the line of a process arrives; whether that was possible: a line that has not changed since

@@ -33,32 +33,49 @@ pub(crate) fn slot(number: u64) -> usize {
     if turn == 0 { operation % FIRST_LINES } else { FIRST_LINES + turn % LATER_LINES }
 }
 
+/// The memory orders of the four accesses; the models check that none may be weaker.
+#[derive(Clone, Copy)]
+pub(crate) struct Orders {
+    /// Release pairs with the Acquire of `published`.
+    pub publish: Ordering,
+    /// Acquire pairs with the Release of `publish`: what was published with the number is visible.
+    pub published: Ordering,
+    /// Release pairs with the Acquire of `reported`: this process's reads are over.
+    pub report: Ordering,
+    /// Acquire pairs with the Release of `report`: what is written next is not read any more.
+    pub reported: Ordering,
+}
+
+/// Those in use.
+pub(crate) const ORDERS: Orders = Orders {
+    publish: Ordering::Release,
+    published: Ordering::Acquire,
+    report: Ordering::Release,
+    reported: Ordering::Acquire,
+};
+
 /// Publishes what was written before.
 #[inline(always)]
 pub(crate) fn publish(line: &AtomicU64, number: u64) {
-    // Release pairs with the Acquire in `published`.
-    line.store(number, Ordering::Release);
+    line.store(number, ORDERS.publish);
 }
 
 /// The number of the last publication in a line; what was published with it is visible.
 #[inline(always)]
 pub(crate) fn published(line: &AtomicU64) -> u64 {
-    // Acquire pairs with the Release in `publish`.
-    line.load(Ordering::Acquire)
+    line.load(ORDERS.published)
 }
 
 /// Reports that this process has finished all steps before a number.
 #[inline(always)]
 pub(crate) fn report(finished: &AtomicU64, number: u64) {
-    // Release pairs with the Acquire in `reported`: this process's reads are over.
-    finished.store(number, Ordering::Release);
+    finished.store(number, ORDERS.report);
 }
 
 /// The number of the first step that a process has not finished.
 #[inline(always)]
 pub(crate) fn reported(finished: &AtomicU64) -> u64 {
-    // Acquire pairs with the Release in `report`: what is written next is not read any more.
-    finished.load(Ordering::Acquire)
+    finished.load(ORDERS.reported)
 }
 
 #[cfg(all(test, not(loom)))]
