@@ -40,7 +40,7 @@ pub struct Agreement {
 pub fn agree_on_context(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>) -> Result<u32> {
     if parent.remote().is_none() && group_spans_jobs(engine, parent.group()) {
         let exchange = Exchange::among_all(engine, parent, PUBLISH);
-        return agree_on_block(engine, ids, |own| Ok(exchange.all([own])?.concat()));
+        return agree_on_block(engine, ids, |first, own| Ok(exchange.all_after(first, [own])?.concat()));
     }
     if let Some(remote) = parent.remote() {
         return Ok(agree_in_both(engine, parent, remote, ids, [0; 2])?.context);
@@ -66,7 +66,7 @@ pub fn agree(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>, own: [i3
     if group_spans_jobs(engine, parent.group()) {
         let exchange = Exchange::among_all(engine, parent, AGREEMENT);
         let words = numbers(&exchange.all([own[0] as u64, own[1] as u64, 0])?);
-        let context = agree_on_block(engine, ids, |own| Ok(exchange.all([own])?.concat()))?;
+        let context = agree_on_block(engine, ids, |first, own| Ok(exchange.all_after(first, [own])?.concat()))?;
         return Ok(Agreement { context, words, remote_words: Vec::new() });
     }
     for _ in 0..parent.size() {
@@ -95,7 +95,7 @@ fn agree_in_both(
     let groups = [parent.group(), remote.group()];
     if groups.iter().any(|group| group_spans_jobs(engine, group)) {
         let [words, remote_words] = both.all([own[0] as u64, own[1] as u64, 0])?.map(|words| numbers(&words));
-        let context = agree_on_block(engine, ids, |own| Ok(both.all([own])?.concat().concat()))?;
+        let context = agree_on_block(engine, ids, in_both(&both))?;
         return Ok(Agreement { context, words, remote_words });
     }
     for _ in 0..remote.members().len() {
@@ -122,7 +122,7 @@ pub(crate) fn agree_between(
     ids: &Guarded<ContextIds>,
 ) -> Result<u32> {
     if groups.iter().any(|group| group_spans_jobs(engine, group)) {
-        return agree_on_block(engine, ids, |own| Ok(both.all([own])?.concat().concat()));
+        return agree_on_block(engine, ids, in_both(both));
     }
     loop {
         let left = ids.get(&engine.lock()).left();
@@ -154,22 +154,33 @@ fn group_spans_jobs(engine: &Engine, group: &Group) -> bool {
     group.world_ranks().iter().any(|number| *number >= engine.size())
 }
 
-/// The first id of a block that is free in all processes, which `all` exchanges a word of each with. Ids of a job's own
-/// are of no use here: each job gives out the same.
+/// An exchange of a word of each process of two groups for [`agree_on_block`].
+fn in_both<'a>(both: &'a BothGroups<'_>) -> impl FnMut(Option<Error>, u64) -> Result<Vec<u64>> + 'a {
+    |first, own| match first {
+        Some(error) => Err(error),
+        None => Ok(both.all([own])?.concat().concat()),
+    }
+}
+
+/// The first id of a block that is free in all processes, which `all` exchanges a word of each with, after an exchange
+/// that may have ended with an error. Ids of a job's own are of no use here: each job gives out the same.
 ///
 /// The highest of the first free blocks is free everywhere, unless another thread of a process takes part in another
 /// agreement meanwhile: then that process refuses, and all try again.
 fn agree_on_block(
     engine: &Engine,
     ids: &Guarded<ContextIds>,
-    mut all: impl FnMut(u64) -> Result<Vec<u64>>,
+    mut all: impl FnMut(Option<Error>, u64) -> Result<Vec<u64>>,
 ) -> Result<u32> {
     loop {
         let own = ids.get(&engine.lock()).free_block();
-        let free = all(u64::from(own))?.into_iter().max().expect("a process at least");
-        let block = u32::try_from(free).map_err(|_| none_left())?;
-        let taken = ids.get_mut(&mut engine.lock()).take_block(block);
-        if all(u64::from(taken))?.into_iter().all(|taken| taken == 1) {
+        let (block, failed) = match all(None, u64::from(own)) {
+            Ok(free) => (free.into_iter().max().expect("a process at least"), None),
+            Err(error) => (u64::MAX, Some(error)),
+        };
+        let block = u32::try_from(block).unwrap_or(u32::MAX);
+        let taken = failed.is_none() && ids.get_mut(&mut engine.lock()).take_block(block);
+        if all(failed, u64::from(taken))?.into_iter().all(|taken| taken == 1) {
             return Ok(ContextIds::first_of_block(block));
         }
         if block >= ContextIds::BLOCKS {
@@ -203,20 +214,27 @@ pub fn agree_in_group(
     let tag = group_tag(tag);
     if group_spans_jobs(engine, group) {
         let exchange = Exchange::among_group(engine, parent, group, tag)?;
-        return agree_on_block(engine, ids, |own| Ok(exchange.all([own])?.concat()));
+        return agree_on_block(engine, ids, |first, own| Ok(exchange.all_after(first, [own])?.concat()));
     }
+    let exchange = Exchange::among_group(engine, parent, group, tag)?;
     loop {
         let left = ids.get(&engine.lock()).left();
-        let all = Exchange::among_group(engine, parent, group, tag)?.all([left])?;
-        let (provider, [most]) = all.iter().enumerate().rev().max_by_key(|(_, left)| **left).expect("a group of some");
-        if *most == 0 {
-            return Err(none_left());
-        }
-        let exchange = Exchange::among_group(engine, parent, group, tag)?.starting_at(provider);
-        let [id] = exchange.from_first(|| [take(engine, ids)])?;
-        // Another thread of the provider may have taken its last one.
-        if id != NONE_LEFT {
-            return id_of(id);
+        let (provider, most, failed) = match exchange.all([left]) {
+            Ok(all) => {
+                let most = all.iter().enumerate().rev().max_by_key(|(_, left)| **left);
+                let (provider, [most]) = most.expect("a group of some");
+                (provider, *most, None)
+            }
+            Err(error) => (0, 0, Some(error)),
+        };
+        // All take part in the second exchange, whatever the first has been for them, in the same places.
+        let gives = provider == exchange.place() && most > 0;
+        let own = if gives { take(engine, ids).wrapping_add(1) } else { 0 };
+        match exchange.sum_after(failed, vec![own])?[0].checked_sub(1) {
+            Some(id) => return id_of(id),
+            None if most == 0 => return Err(none_left()),
+            // Another thread of the provider has taken its last one.
+            None => {}
         }
     }
 }

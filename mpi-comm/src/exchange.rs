@@ -65,6 +65,12 @@ impl<'a> Exchange<'a> {
         self.all_with(own, |_| {})
     }
 
+    /// As [`Exchange::all`], after an exchange of the same call that has ended with `first` in this process. It may have
+    /// ended without an error in others, which wait for this process now; they get an error.
+    pub fn all_after<const N: usize>(&self, first: Option<Error>, own: [u64; N]) -> Result<Vec<[u64; N]>> {
+        self.all_unless(first, own, |_| {})
+    }
+
     /// As [`Exchange::all`]; when the words of all have arrived at the first process, and before any process receives
     /// them, the first process applies `adjust` to them.
     pub fn all_with<const N: usize>(
@@ -72,9 +78,18 @@ impl<'a> Exchange<'a> {
         own: [u64; N],
         adjust: impl FnOnce(&mut [[u64; N]]),
     ) -> Result<Vec<[u64; N]>> {
+        self.all_unless(None, own, adjust)
+    }
+
+    fn all_unless<const N: usize>(
+        &self,
+        mut first: Option<Error>,
+        own: [u64; N],
+        adjust: impl FnOnce(&mut [[u64; N]]),
+    ) -> Result<Vec<[u64; N]>> {
+        self.end_if_found_by_all(&mut first)?;
         let mut all = vec![[0; N]; self.ranks.len()];
         all[self.place] = own;
-        let mut first = None;
         for child in self.children() {
             self.keep(&mut first, self.receive(child, all[child..self.end_of(child)].as_flattened_mut()))?;
         }
@@ -104,9 +119,14 @@ impl<'a> Exchange<'a> {
 
     /// The sum of the numbers of all processes, each place for itself; all processes give as many.
     pub fn sum(&self, own: Vec<u64>) -> Result<Vec<u64>> {
+        self.sum_after(None, own)
+    }
+
+    /// As [`Exchange::sum`], after an exchange of the same call: as [`Exchange::all_after`].
+    pub fn sum_after(&self, mut first: Option<Error>, own: Vec<u64>) -> Result<Vec<u64>> {
+        self.end_if_found_by_all(&mut first)?;
         let mut sum = own;
         let mut of_child = vec![0; sum.len()];
-        let mut first = None;
         for child in self.children() {
             self.keep(&mut first, self.receive(child, &mut of_child))?;
             sum.iter_mut().zip(&of_child).for_each(|(sum, of_child)| *sum += of_child);
@@ -150,6 +170,16 @@ impl<'a> Exchange<'a> {
             }
             result => result,
         }
+    }
+
+    /// Errors: the error of an exchange before, where each process finds one by itself.
+    fn end_if_found_by_all(&self, first: &mut Option<Error>) -> Result<()> {
+        if self.is_among_some() { Ok(()) } else { first.take().map_or(Ok(()), Err) }
+    }
+
+    /// This process's place among the participants.
+    pub fn place(&self) -> usize {
+        self.place
     }
 
     /// Sends words, or, with an error, nothing in their place.

@@ -4,8 +4,12 @@ mod common;
 
 use common::run;
 use mpi_comm::{Exchange, Group};
+use mpi_core::abi::MPI_ERR_PROC_ABORTED;
+use mpi_errors::Error;
 
 const TAG: i32 = 0x7777;
+/// Of an operation of some processes of a communicator.
+const TAG_OF_SOME: i32 = i32::MIN + 3;
 
 #[test]
 fn all_processes_receive_the_words_of_all() {
@@ -45,4 +49,27 @@ fn a_group_exchanges_in_its_own_order_while_others_do_not() {
             Err(_) => assert!(group.rank_of(engine.rank()).is_none()),
         }
     });
+}
+
+#[test]
+fn one_that_found_a_loss_in_the_exchange_before_is_an_error_of_all_and_no_hang() {
+    let lost = || Error::new(MPI_ERR_PROC_ABORTED, "lost");
+    for (size, found) in [(2, 0), (5, 3), (17, 16), (18, 16), (18, 17), (35, 0), (35, 17)] {
+        run(size, move |engine, world| {
+            let group = Group::new((0..size).collect::<Vec<_>>());
+            let exchange = Exchange::among_group(engine, world, &group, TAG_OF_SOME).expect("it is a part");
+            for round in 0..3 {
+                let first = || (engine.rank() == found && round == 1).then(lost);
+                let sum = exchange.sum_after(first(), vec![u64::from(engine.rank())]);
+                let all = exchange.all_after(first(), [1]);
+                if round == 1 {
+                    assert_eq!(sum.expect_err("one has lost another").class(), MPI_ERR_PROC_ABORTED);
+                    assert_eq!(all.expect_err("one has lost another").class(), MPI_ERR_PROC_ABORTED);
+                } else {
+                    assert_eq!(sum.expect("no fault"), [u64::from(size * (size - 1) / 2)]);
+                    assert_eq!(all.expect("no fault"), vec![[1]; size as usize]);
+                }
+            }
+        });
+    }
 }
