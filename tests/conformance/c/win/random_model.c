@@ -1,7 +1,7 @@
 /* Random epochs of every kind with random operations, on several windows at once by several threads, against a serial
  * model: each process computes the operations of all, performs its own, and compares its memory and what it fetched
- * after each epoch. The seed is the argument, or the time; it is printed when something differs. With a second argument no
- * lock has the assertion MPI_MODE_NOCHECK. */
+ * after each epoch. The seed is the argument, or the time; it is printed when something differs. With a second
+ * argument no lock has the assertion MPI_MODE_NOCHECK. */
 #include "check.h"
 #include <pthread.h>
 #include <time.h>
