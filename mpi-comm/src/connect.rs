@@ -251,8 +251,8 @@ fn leader_failed(class: u64, leader: u32) -> Error {
 #[cold]
 fn overlap(local: &Group, common: usize, one: usize) -> Error {
     let rule = format!(
-        "{common} of them are in the remote group, too (its rank {one} is one); the two groups must have no process in \
-         common"
+        "{common} of them are in the remote group, too (rank {one} of local_comm is the first); the two groups must have no \
+         process in common"
     );
     Error::new(MPI_ERR_COMM, rule).arg("local_comm", &format_args!("of {}", processes(local.size())))
 }

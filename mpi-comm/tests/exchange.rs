@@ -52,7 +52,7 @@ fn a_group_exchanges_in_its_own_order_while_others_do_not() {
 }
 
 #[test]
-fn one_that_found_a_loss_in_the_exchange_before_is_an_error_of_all_and_no_hang() {
+fn a_loss_found_in_the_previous_exchange_is_an_error_in_all_processes() {
     let lost = || Error::new(MPI_ERR_PROC_ABORTED, "lost");
     for (size, found) in [(2, 0), (5, 3), (17, 16), (18, 16), (18, 17), (35, 0), (35, 17)] {
         run(size, move |engine, world| {

@@ -2,12 +2,12 @@
 //!
 //! Invariant: ranks that were read are ascending and below the size of the job.
 
-/// Ranks as text, such as `0-2,5`.
+/// Ascending ranks as text, such as `0-2,5`.
 pub fn to_text(ranks: &[u32]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = ranks;
     while let Some(first) = rest.first() {
-        let run = (0u32..).zip(rest).take_while(|(i, rank)| first + i == **rank).count();
+        let run = (0u32..).zip(rest).take_while(|(i, rank)| rank.checked_sub(*first) == Some(*i)).count();
         parts.push(if run == 1 { first.to_string() } else { format!("{first}-{}", rest[run - 1]) });
         rest = &rest[run..];
     }

@@ -241,7 +241,7 @@ impl<M: RecorderMemory> Recording<M> {
     }
 
     /// As [`Recording::enter`], without times: for the shortest ways, which are not taken while times are recorded
-    /// (`mpi_t::longer_ways_asked_for`), so that no call of a function is in them.
+    /// (`mpi_t::whole_calls_requested`), so that no call of a function is in them.
     #[inline(always)]
     pub fn enter_untimed(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> CallMark<M::Entry<'_>> {
         self.write(0, (function, 0), comm, peer, tag, count)

@@ -97,14 +97,6 @@ impl RecorderCell {
     }
 }
 
-impl Drop for RecorderCell {
-    fn drop(&mut self) {
-        if self.is_switch && *self.word.get_mut() != 0 {
-            mpi_t::ask_for_longer_ways(false);
-        }
-    }
-}
-
 impl Cell for RecorderCell {
     fn read(&self) -> Value {
         let word = self.word.load(Ordering::Relaxed);
@@ -119,8 +111,8 @@ impl Cell for RecorderCell {
         };
         let before = self.word.swap(word, Ordering::Relaxed);
         if self.is_switch && before != word {
-            // Short ways of calls record no times.
-            mpi_t::ask_for_longer_ways(word != 0);
+            // Short ways of calls record no times. Settings are never dropped, so what is requested stays balanced.
+            mpi_t::request_whole_calls(word != 0);
         }
         if let Some(recorder) = self.recorder.get() {
             (self.pass)(recorder, word);
@@ -152,7 +144,7 @@ impl SettingType for RecorderTimes {
     const STATES: Option<&'static EnumDef> = Some(&SWITCH);
 
     fn cell(initial: bool) -> RecorderCell {
-        debug_assert!(!initial, "a switch that is on from the beginning would have to ask for longer ways");
+        debug_assert!(!initial, "a switch that is on from the beginning would have to request whole calls");
         RecorderCell::new(initial.into(), true, |recorder, on| recorder.set_times(on != 0))
     }
 }

@@ -277,7 +277,7 @@ impl Network {
         self.shared.lock().addresses = Some(addresses);
     }
 
-    /// Why the end of a peer is found only by what is sent to it, if the system refuses the connections that show it.
+    /// Why this process finds the end of a peer only when it sends to it, if the system refuses the connections that show it.
     pub fn unwatched(&self) -> Option<&str> {
         self.liveness.as_ref().err().filter(|_| self.shared.settings.timeout.get() != 0).map(String::as_str)
     }

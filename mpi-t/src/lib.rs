@@ -72,7 +72,7 @@ pub use error::{ArgumentValue, TError, TResult};
 pub use events::event_def::{bytes_of as __bytes_of, laid_out as __laid_out};
 pub use events::{
     AnyPoint, Dropped, EVENT_BYTES, ElementDef, EventDef, EventInstance, EventPoint, Events, Freed, Payload, Safety,
-    SourceDef, any_callback_registered, ask_for_longer_ways, longer_ways_asked_for, now_ns,
+    SourceDef, any_callback_registered, now_ns, request_whole_calls, whole_calls_requested,
 };
 pub use field::{Aggregate, Counter, Field, Percentage, Size, State, Timer};
 pub use free_list::{place_settings, retire_settings};

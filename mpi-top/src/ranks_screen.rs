@@ -93,6 +93,10 @@ impl RanksScreen {
     /// Takes a sample.
     pub fn refresh(&mut self) {
         let now = self.sampler.take(self.found.job.view());
+        if self.hosts.is_empty() {
+            // They are recorded a moment after the memory is made.
+            self.hosts = self.found.job.view().hosts();
+        }
         let ranks = now.ranks.len();
         for i in 0..PROCESSES_AT_ONCE.min(ranks) {
             let rank = (self.next_process + i) % ranks;

@@ -67,8 +67,9 @@ pub fn share_memory(
         let opened = opened.ok_or_else(|| LauncherError(format!("rank 0 did not see the host of rank {rank}")))?;
         return Ok((place(opened), None));
     };
-    let (over, hosts) = own_part(&text, rank, size)
-        .ok_or_else(|| LauncherError(format!("rank 0 put {text:?} where the ranks of each host belong")))?;
+    let (over, hosts) = own_part(&text, rank, size).ok_or_else(|| {
+        LauncherError(format!("rank 0 put {:?} where the ranks of each host belong", without_secret(&text)))
+    })?;
     let mut job = None;
     if over.here[0] == rank && rank != 0 {
         job = Some(
@@ -89,6 +90,11 @@ pub fn share_memory(
     };
     agree(link, HOST_FAILURE, ready.as_ref().err())?;
     Ok((place(ready?), Some(over)))
+}
+
+/// The text about hosts without the secret of the job, which comes before the first semicolon.
+fn without_secret(text: &str) -> &str {
+    text.split_once(';').map_or("", |(_, hosts)| hosts)
 }
 
 /// What the text about hosts has for a rank: its host and the secret; and all hosts, its own first.

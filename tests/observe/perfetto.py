@@ -141,8 +141,7 @@ def query(path, sql, seconds):
                  "--disable-background-networking", "--disable-component-update", f"--user-data-dir={profile}"]
         address = f"http://127.0.0.1:{server.server_port}/"
         browser = subprocess.Popen(["chromium", *flags, "--remote-debugging-port=0", address], stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, start_new_session=True,
-                                   env={**os.environ, "TMPDIR": profile})
+                                   stderr=subprocess.DEVNULL, env={**os.environ, "TMPDIR": profile})
         try:
             for _ in range(chunks + 2):
                 reply = replies.get(timeout=seconds)
@@ -152,7 +151,11 @@ def query(path, sql, seconds):
                 assert not errors, errors
         finally:
             browser.terminate()
-            browser.wait(20)
+            try:
+                browser.wait(20)
+            except subprocess.TimeoutExpired:
+                browser.kill()
+                browser.wait()
             server.shutdown()
             server.server_close()
     result, = of(answer, 203)

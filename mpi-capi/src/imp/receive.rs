@@ -26,7 +26,7 @@ pub fn recv(cx: CallContext, buffer: RecvBuf<'_>, source: i32, tag: i32, comm: C
 fn usual_target(buf: *mut c_void, count: c_int, datatype: usize, tag: c_int) -> Option<(&'static Process, usize)> {
     let process = mpi_env::running_quickly()?;
     let bytes = short_bytes(datatype, count, usize::MAX >> 1)?;
-    if tag < 0 && tag != abi::MPI_ANY_TAG || check::is_no_memory(buf) || mpi_t::longer_ways_asked_for() {
+    if tag < 0 && tag != abi::MPI_ANY_TAG || check::is_no_memory(buf) || mpi_t::whole_calls_requested() {
         return None;
     }
     Some((process, bytes))

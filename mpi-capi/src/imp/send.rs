@@ -18,7 +18,7 @@ pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_i
     let send = || {
         let process = mpi_env::running_quickly()?;
         let bytes = short_bytes(datatype, count, INLINE_BYTES)?;
-        if tag < 0 || check::is_no_memory(buf) || mpi_t::longer_ways_asked_for() {
+        if tag < 0 || check::is_no_memory(buf) || mpi_t::whole_calls_requested() {
             return None;
         }
         let engine = &*process.engine;
@@ -46,7 +46,7 @@ pub fn isend_quickly(
     let send = || {
         let process = mpi_env::running_quickly()?;
         let bytes = short_bytes(datatype, count, INLINE_BYTES)?;
-        if tag < 0 || check::is_no_memory(buf) || request.is_null() || mpi_t::longer_ways_asked_for() {
+        if tag < 0 || check::is_no_memory(buf) || request.is_null() || mpi_t::whole_calls_requested() {
             return None;
         }
         let engine = &*process.engine;

@@ -54,7 +54,11 @@ pub(super) fn attach(
     let directory = Arc::new(directory);
     network.set_addresses(Arc::new(OfLauncher(directory.clone())));
     let warning = network.unwatched().map(|why| {
-        format!("rank {}: {why}; the end of a process on another host is found only by what is sent to it", place.rank)
+        format!(
+            "rank {}: {why}; this process finds the end of a process on another host only when it sends to that process, and a \
+             receive from it may wait for ever",
+            place.rank
+        )
     });
     let over = OverNetwork { directory: Some(directory), warning };
     Ok((Endpoint::attach_over(Box::new(network), place, here, fabric)?, over))

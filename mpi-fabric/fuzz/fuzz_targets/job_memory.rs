@@ -35,5 +35,5 @@ fuzz_target!(|input: &[u8]| {
         let _ = endpoint.push(0, &RecordHead::default(), &[0; 40]);
         rest = tail;
     }
-    let _ = (instruments::read(&job, 0), job.recorder(0).calls(), job.abort(), endpoint.alive(1), endpoint.can_copy(1));
+    let _ = (instruments::read(&job, 0), job.recorder(0).calls(), job.abort(), job.hosts(), endpoint.alive(1), endpoint.can_copy(1));
 });

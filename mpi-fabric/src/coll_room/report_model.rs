@@ -152,8 +152,8 @@ fn no_report_before_a_wait(shared: &Shared<2>, rank: usize) {
     }
 }
 
-/// A process closes a channel and gets its part again for the next one, with larger numbers, when the other has closed the first too. What the first
-/// one left in the words is never taken for a report or a publication of the next.
+/// Two processes close a channel and use their parts for the next one, whose step numbers are larger. No process takes what the first
+/// channel left in the words for a report or a publication of the second.
 fn a_part_for_the_next_channel(shared: &Shared<2>, rank: usize) {
     const NEXT: u64 = 10;
     if rank == 1 {

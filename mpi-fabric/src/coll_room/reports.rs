@@ -1,4 +1,4 @@
-//! What the others have finished, as far as one process has read it.
+//! Which steps the other processes of a channel have finished, as far as one process has read it.
 //!
 //! A process keeps the last number that it has read of each other one, and the least of these; it reads reports only when that is not
 //! enough for what it wants to overwrite.
@@ -14,7 +14,7 @@ pub(crate) struct Reports {
     own: usize,
     /// By rank, the first step that the process is not known to have finished.
     known: Box<[AtomicU64]>,
-    /// The least of them at the last look at all, without this process's own.
+    /// The least of them, without this process's own, when all were last read.
     all: AtomicU64,
 }
 

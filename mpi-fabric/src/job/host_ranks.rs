@@ -20,8 +20,11 @@ pub struct HostRanks {
 
 impl Job {
     /// Records the hosts of a job on several hosts, of which the first is this one; for the maker of the memory, once. Hosts that
-    /// the memory has no room for are left out.
+    /// the memory has no room for are left out; of a job on one host nothing is recorded.
     pub fn set_hosts(&self, hosts: &[HostRanks]) {
+        if hosts.len() < 2 {
+            return;
+        }
         let mut text = String::new();
         for host in hosts {
             let line = format!("{} {}\n", rank_list::to_text(&host.ranks), host.name);
@@ -62,6 +65,7 @@ impl Job {
 mod tests {
     use super::*;
     use crate::JobOptions;
+    use proptest::prelude::*;
 
     fn host(name: &str, ranks: impl IntoIterator<Item = u32>) -> HostRanks {
         HostRanks { name: name.to_owned(), ranks: ranks.into_iter().collect() }
@@ -70,6 +74,7 @@ mod tests {
     #[test]
     fn hosts_are_read_as_they_were_recorded() {
         let job = Job::create(&JobOptions { ranks: 8, ring_bytes: None, cores: 1 }).expect("memory");
+        job.set_hosts(&[host("a", 0..8)]);
         assert_eq!(job.hosts(), []);
         let hosts = [host("node7.example", [2, 3, 5]), host("b", [0, 1]), host("c", [4, 6, 7])];
         job.set_hosts(&hosts);
@@ -85,16 +90,39 @@ mod tests {
         assert!(!read.is_empty() && read.len() < 10 && hosts.starts_with(&read), "{}", read.len());
     }
 
-    #[test]
-    fn any_text_is_hosts_or_none() {
-        let job = Job::create(&JobOptions { ranks: 8, ring_bytes: None, cores: 1 }).expect("memory");
-        let lines = b"0-1 a\nx b\n2 c\x1b[d\n9 e\n7\n";
-        for (i, bytes) in lines.chunks(8).enumerate() {
+    fn store(job: &Job, text: &[u8], length: u64) {
+        for (i, bytes) in text.chunks(8).enumerate() {
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
             job.mapping.word(HOSTS + 8 * i).store(u64::from_le_bytes(word), Ordering::Relaxed);
         }
-        job.mapping.word(HOSTS_BYTES).store(lines.len() as u64, Ordering::Relaxed);
+        job.mapping.word(HOSTS_BYTES).store(length, Ordering::Relaxed);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_of_any_text_keeps_the_invariant(
+            text in prop_oneof![
+                "([0-9,-]{0,8} [a-z\\x00-\\x7f]{0,8}\n){0,8}".prop_map(String::into_bytes),
+                prop::collection::vec(any::<u8>(), 0..200),
+            ],
+            more in prop_oneof![Just(0), any::<u64>()],
+        ) {
+            let job = Job::create(&JobOptions { ranks: 8, ring_bytes: None, cores: 1 }).expect("memory");
+            store(&job, &text, more.wrapping_add(text.len() as u64));
+            for host in job.hosts() {
+                prop_assert!(!host.ranks.is_empty() && host.ranks.is_sorted_by(|a, b| a < b));
+                prop_assert!(host.ranks.iter().all(|rank| *rank < 8));
+                prop_assert!(!host.name.contains(char::is_control));
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_hosts_are_left_out() {
+        let job = Job::create(&JobOptions { ranks: 8, ring_bytes: None, cores: 1 }).expect("memory");
+        let lines = b"0-1 a\nx b\n2 c\x1b[d\n9 e\n7\n";
+        store(&job, lines, lines.len() as u64);
         assert_eq!(job.hosts(), [host("a", [0, 1]), host("c[d", [2])]);
         job.mapping.word(HOSTS_BYTES).store(1 << 40, Ordering::Relaxed);
         assert_eq!(job.hosts(), []);

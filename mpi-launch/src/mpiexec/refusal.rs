@@ -100,7 +100,10 @@ fn advice(error: &io::Error) -> String {
             "; start fewer ranks, or raise the hard limit of open files, which is {} (ulimit -Hn)",
             super::os::most_open_files()
         ),
-        Some(libc::EAGAIN) => "; start fewer ranks, or raise the limit of processes (ulimit -u)".to_owned(),
+        Some(libc::EAGAIN) => {
+            "; start fewer ranks, or raise the limit of processes (ulimit -u, or pids.max of the control group)"
+                .to_owned()
+        }
         _ => String::new(),
     }
 }

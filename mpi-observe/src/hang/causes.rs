@@ -66,13 +66,14 @@ fn host_of_target(view: &HangView, wait: &Wait) -> Option<String> {
 
 /// If a signal or debugger has stopped all ranks.
 fn stopped(view: &HangView) -> Option<String> {
-    let alive = || view.ranks.iter().filter(|there| there.is_alive);
-    // Ranks of other hosts have no state here.
+    let here = || (0..).zip(&view.ranks).filter(|(rank, _)| !view.is_elsewhere(*rank)).map(|(_, there)| there);
+    let alive = || here().filter(|there| there.is_alive);
     let all = alive().count() > 0 && alive().all(|there| there.state == Some(ProcessState::Stopped));
+    let on_host = if view.hosts.is_empty() { "" } else { " on this host" };
     let which = match view.ranks.len() {
         1 => "the rank is".to_owned(),
-        _ if alive().count() == view.ranks.len() => "all ranks are".to_owned(),
-        _ => "all ranks that have not ended are".to_owned(),
+        _ if alive().count() == here().count() => format!("all ranks{on_host} are"),
+        _ => format!("all ranks{on_host} that have not ended are"),
     };
     all.then(|| {
         format!("{which} stopped by a signal or a debugger; the signal SIGCONT continues what a signal has stopped")
@@ -382,12 +383,12 @@ fn circle_text(view: &HangView, doings: &[Doing], circle: &[(u32, &Wait)]) -> St
             }
             Need::Message { context, tag, .. } => {
                 let made = [functions::MPI_SEND_INIT, functions::MPI_SSEND_INIT];
-                let made = made.into_iter().find(|function| unstarted(view, other, *function, context, tag));
+                let made = made.into_iter().find(|function| unstarted(view, other, *function, (context, tag, rank)));
                 let made = made.map_or(String::new(), |function| {
                     let name = functions::name(function).unwrap_or_default();
                     format!("; it has made a request for it by {name} and not started it")
                 });
-                let made = unready(view, other, context, tag).map_or(made, |what| format!("; {what}"));
+                let made = unready(view, other, (context, tag, rank)).map_or(made, |what| format!("; {what}"));
                 format!(
                     "nobody sends the message that rank {rank} waits for in {what}: rank {other} is in {there}{made}"
                 )

@@ -153,8 +153,8 @@ fn line((what, word, rest, state): Activity<'_>, members: &[Member]) -> String {
 
 /// Messages that no posted receive matches, and receives for which none has come, grouped.
 pub(super) fn unmatched(view: &HangView, most: usize) -> Vec<String> {
-    /// Receiver, communicator, sender, tag.
-    type Kind = (u32, String, String, i32);
+    /// Receiver, communicator, sender in its world and in the communicator, tag.
+    type Kind = (u32, String, u32, i32, i32);
     let mut messages: BTreeMap<Kind, (usize, u64, u64)> = BTreeMap::new();
     let mut receives: BTreeMap<(u32, String, String, String), usize> = BTreeMap::new();
     for (rank, there) in view.ranks.iter().enumerate() {
@@ -162,8 +162,8 @@ pub(super) fn unmatched(view: &HangView, most: usize) -> Vec<String> {
         for comm in there.queues.iter().flat_map(|queues| &queues.comms) {
             let name = view.comm_name(rank, comm.context);
             for message in &comm.unexpected {
-                let from = view.process_name(message.from, message.source);
-                let entry = messages.entry((rank, name.clone(), from, message.tag)).or_insert((0, u64::MAX, 0));
+                let kind = (rank, name.clone(), message.from, message.source, message.tag);
+                let entry = messages.entry(kind).or_insert((0, u64::MAX, 0));
                 *entry = (entry.0 + 1, entry.1.min(message.bytes), entry.2.max(message.bytes));
             }
             for receive in &comm.posted {
@@ -178,7 +178,8 @@ pub(super) fn unmatched(view: &HangView, most: usize) -> Vec<String> {
     }
     let mut lines = Vec::new();
     let total = (messages.len(), receives.len());
-    for ((rank, name, from, tag), (count, least, most)) in messages.into_iter().take(most) {
+    for ((rank, name, from, source, tag), (count, least, most)) in messages.into_iter().take(most) {
+        let from = view.process_name(from, source);
         let bytes = if least == most { format!("{most}") } else { format!("{least} to {most}") };
         let what = mpi_errors::counted(count, "message");
         lines.push(format!("rank {rank} has received {what} from {from} with tag {tag} ({bytes} bytes, {name}) for which no receive waits"));

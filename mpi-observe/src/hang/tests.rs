@@ -82,6 +82,11 @@ fn stopped_ranks_come_first() {
     (ended.is_alive, ended.state, ended.life) = (false, None, Life::Finalised);
     let rest = analyse(&view(vec![stopped.clone(), ended]));
     assert!(rest.cause.starts_with("all ranks that have not ended are stopped"), "{rest:?}");
+    let elsewhere = RankView { life: Life::Absent, state: None, ..rank(Vec::new()) };
+    let host = |name: &str, at: u32| HostRanks { name: name.into(), ranks: vec![at] };
+    let hosts = vec![host("h1", 0), host("h2", 1)];
+    let here = analyse(&HangView { ranks: vec![stopped.clone(), elsewhere], hosts });
+    assert!(here.cause.starts_with("all ranks on this host are stopped by a signal or a debugger"), "{here:?}");
     let one = analyse(&view(vec![stopped, rank(vec![call(1, functions::MPI_RECV, false, 0, 0)])]));
     assert!(one.cause.starts_with("rank 0 is stopped by a signal or a debugger; rank 1 waits for it"), "{one:?}");
 }
@@ -117,6 +122,50 @@ fn communicators_without_a_name_have_their_number_and_ranks() {
     let it = named("", None);
     assert_eq!((it.comm_name(1, 20), it.comm_name(1, 24)), ("window 10".into(), "communicator 12".into()));
     assert_eq!(it.comm_name(1, 0), "MPI_COMM_WORLD");
+}
+
+#[test]
+fn a_partitioned_send_is_named_where_the_receive_is_partitioned_and_from_its_rank() {
+    use functions::{MPI_BARRIER, MPI_PRECV_INIT, MPI_PSEND_INIT, MPI_RECV, MPI_SEND_INIT, MPI_START, MPI_WAIT};
+    let cause = |receiver: Vec<Call>, sender: Vec<Call>| {
+        let barrier = || rank(vec![call(9, MPI_BARRIER, false, 0, 0)]);
+        analyse(&view(vec![rank(receiver), rank(sender), barrier()])).cause
+    };
+    let wait = || Call { count: mpi_fabric::recorder::RECEIVE | 1, ..call(3, MPI_WAIT, false, 0, 1) };
+    let receiver = |init: bool| {
+        let first =
+            if init { vec![call(1, MPI_PRECV_INIT, true, 0, 1), call(2, MPI_START, true, 0, -1)] } else { vec![] };
+        first.into_iter().chain([if init { wait() } else { call(3, MPI_RECV, false, 0, 1) }]).collect::<Vec<_>>()
+    };
+    let sender = |to: i32, further: bool| {
+        let made = [call(1, MPI_PSEND_INIT, true, 0, to)];
+        let other = further.then(|| Call { tag: 8, ..call(2, MPI_SEND_INIT, true, 0, 0) });
+        let rest = [call(3, MPI_START, true, 0, -1), call(4, MPI_BARRIER, false, 0, 0)];
+        made.into_iter().chain(other).chain(rest).collect::<Vec<_>>()
+    };
+    let named = cause(receiver(true), sender(0, false));
+    assert!(named.ends_with("; it has started a partitioned send of it and not called MPI_Pready"), "{named}");
+    let perhaps = cause(receiver(true), sender(0, true));
+    assert!(perhaps.ends_with("and may not have started it or called MPI_Pready"), "{perhaps}");
+    for other in [cause(receiver(true), sender(2, false)), cause(receiver(false), sender(0, false))] {
+        assert!(other.starts_with("nobody sends the message") && !other.contains("partitioned"), "{other}");
+    }
+}
+
+#[test]
+fn messages_are_listed_by_the_number_of_their_sender() {
+    let unexpected = |from: u32| UnexpectedMessage { source: from as i32, tag: 1, bytes: 4, from };
+    let comm = CommQueues {
+        world_ranks: (0..12).collect(),
+        unexpected: vec![unexpected(10), unexpected(2)],
+        ..CommQueues::default()
+    };
+    let queues = Queues { rank: 0, size: 12, comms: vec![comm], sends: Vec::new() };
+    let waits = || rank(vec![call(1, functions::MPI_BARRIER, false, 0, 0)]);
+    let first = RankView { queues: Some(queues), ..waits() };
+    let text = analyse(&view([first].into_iter().chain((1..12).map(|_| waits())).collect())).lines().join("\n");
+    let place = |of: &str| text.find(of).unwrap_or_else(|| panic!("{of}: {text}"));
+    assert!(place("message from rank 2 ") < place("message from rank 10 "), "{text}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) const WORLD: u32 = 0;
 pub struct HangView {
     /// By rank.
     pub ranks: Vec<RankView>,
-    /// The hosts of a job that is seen from one of them, that one first; else empty.
+    /// The hosts of the job, that of the reader first; empty if the view covers all ranks.
     pub hosts: Vec<HostRanks>,
 }
 

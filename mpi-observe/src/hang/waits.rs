@@ -344,26 +344,42 @@ pub(super) fn counted_as(call: &Call) -> Option<String> {
     is_counted(&blocking).then_some(blocking)
 }
 
-/// Whether the rank has made a persistent request for such a message and not started it since.
-pub(super) fn unstarted(view: &HangView, rank: u32, function: u16, context: u32, tag: i32) -> bool {
-    let made = |call: &Call| call.function == function && call.comm == context && call.tag == tag;
+/// Whether the rank has made a persistent request for a message of this context and tag to this rank and not started it since.
+pub(super) fn unstarted(view: &HangView, rank: u32, function: u16, (context, tag, to): (u32, i32, u32)) -> bool {
     let calls = &view.ranks[rank as usize].calls;
+    let made = |call: &Call| {
+        let same = call.function == function && call.comm == context && call.tag == tag;
+        same && view.world_rank(rank, context, call.peer) == Some(to)
+    };
     let Some(at) = calls.iter().rposition(made) else { return false };
     let starts = [functions::MPI_START, functions::MPI_STARTALL];
     !calls[at..].iter().any(|call| starts.contains(&call.function))
 }
 
-/// What a rank has left out of a partitioned send of such a message, as far as its recorded calls show it.
-pub(super) fn unready(view: &HangView, rank: u32, context: u32, tag: i32) -> Option<&'static str> {
+/// What a rank has left out of a partitioned send of this context and tag to a rank that receives it in partitions, as far as the
+/// recorded calls of both show it.
+pub(super) fn unready(view: &HangView, rank: u32, (context, tag, to): (u32, i32, u32)) -> Option<&'static str> {
+    let made = |by: u32, function: u16, peer: u32| {
+        let calls = &view.ranks[by as usize].calls;
+        calls.iter().rposition(|call| {
+            let same = call.function == function && call.comm == context && call.tag == tag;
+            same && view.world_rank(by, context, call.peer) == Some(peer)
+        })
+    };
+    made(to, functions::MPI_PRECV_INIT, rank)?;
     let calls = &view.ranks[rank as usize].calls;
-    let made = |call: &Call| call.function == functions::MPI_PSEND_INIT && call.comm == context && call.tag == tag;
-    let since = &calls[calls.iter().rposition(made)?..];
+    let since = &calls[made(rank, functions::MPI_PSEND_INIT, to)?..];
     let starts = [functions::MPI_START, functions::MPI_STARTALL];
+    // A start does not record of which request it is.
+    let others = since[1..].iter().any(|call| base_name(call).ends_with("_init"));
     let Some(started) = since.iter().rposition(|call| starts.contains(&call.function)) else {
         return Some("it has made a request for it by MPI_Psend_init and not started it");
     };
     let is_ready = |call: &Call| base_name(call).starts_with("MPI_Pready");
     Some(match since[started..].iter().any(is_ready) {
+        false if others => {
+            "it has made a request for it by MPI_Psend_init, and may not have started it or called MPI_Pready"
+        }
         true => "it has started a partitioned send of it, and may not have called MPI_Pready for all partitions",
         false => "it has started a partitioned send of it and not called MPI_Pready",
     })

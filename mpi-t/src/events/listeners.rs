@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::dispatcher::Interest;
 use crate::field::KEPT;
 
-/// In the lower half the registrations with a callback, of all registries and events; in the upper half those who ask for
-/// longer ways. One word for all, so that its address is a constant and one cache line serves every point and short way.
+/// In the lower half the registrations with a callback, of all registries and events; in the upper half the requests for
+/// whole calls. One word for all, so that its address is a constant and one cache line serves every point and short way.
 static ALL: AtomicU64 = AtomicU64::new(0);
-/// One that asks for longer ways.
-const LONGER_WAY: u64 = 1 << 32;
-const REGISTRATIONS: u64 = LONGER_WAY - 1;
+/// One request for whole calls.
+const WHOLE_CALLS: u64 = 1 << 32;
+const REGISTRATIONS: u64 = WHOLE_CALLS - 1;
 
 /// Whether any event has a callback: one relaxed load. Async-signal-safe; thread-safe.
 #[inline(always)]
@@ -20,20 +20,20 @@ pub fn any_callback_registered() -> bool {
     KEPT && ALL.load(Relaxed) & REGISTRATIONS != 0
 }
 
-/// Whether calls that have a short way take the longer one: an event has a callback, or [`ask_for_longer_ways`] holds. One relaxed
+/// Whether no call takes its short way: an event has a callback, or [`request_whole_calls`] is in force. One relaxed
 /// load. Async-signal-safe; thread-safe.
 #[inline(always)]
-pub fn longer_ways_asked_for() -> bool {
+pub fn whole_calls_requested() -> bool {
     KEPT && ALL.load(Relaxed) != 0
 }
 
-/// Asks that all calls take their longer ways, which record what the short ones leave out (`true`), or takes that back
-/// (`false`); each asker by itself. A call that has begun may still take its short way. Thread-safe.
-pub fn ask_for_longer_ways(ask: bool) {
-    if ask {
-        ALL.fetch_add(LONGER_WAY, Relaxed);
+/// Requests that calls do not take their short ways, which leave out some records (`true`), or withdraws one request
+/// (`false`). Requests are counted. A call that has begun may still take its short way. Thread-safe.
+pub fn request_whole_calls(on: bool) {
+    if on {
+        ALL.fetch_add(WHOLE_CALLS, Relaxed);
     } else {
-        ALL.fetch_sub(LONGER_WAY, Relaxed);
+        ALL.fetch_sub(WHOLE_CALLS, Relaxed);
     }
 }
 

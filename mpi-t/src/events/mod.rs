@@ -32,7 +32,7 @@ pub use clock::now_ns;
 pub use declare::Events;
 pub use event_def::{ElementDef, EventDef, Payload, SourceDef};
 pub use hub::{Dropped, EventInstance, Freed};
-pub use listeners::{any_callback_registered, ask_for_longer_ways, longer_ways_asked_for};
+pub use listeners::{any_callback_registered, request_whole_calls, whole_calls_requested};
 pub use point::{AnyPoint, EventPoint};
 pub use safety::Safety;
 pub(crate) use tool_events::ToolEvents;

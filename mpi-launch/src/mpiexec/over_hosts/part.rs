@@ -109,14 +109,21 @@ pub(super) fn run_of(part: &JobPart) -> Option<Run> {
     Some(Run { groups: part.programs.iter().map(group).collect::<Option<_>>()?, options })
 }
 
-/// All hosts of the job with their ranks, that of the part first.
-pub(super) fn hosts_of(part: &JobPart) -> Vec<HostRanks> {
-    let host = |(name, ranks): &(String, Vec<u32>)| HostRanks { name: name.clone(), ranks: ranks.clone() };
-    let mut hosts: Vec<HostRanks> = part.hosts.iter().map(host).collect();
-    if let Some(to_own) = hosts.get_mut(..=part.host.0 as usize) {
-        to_own.rotate_right(1);
+/// All hosts of the job with their ranks, that of the part first; none in a job without a list of hosts. `None` unless the host of
+/// the part has the ranks of `world`, and each other one ranks of the job.
+pub(super) fn hosts_of(part: &JobPart, world: &[u32]) -> Option<Vec<HostRanks>> {
+    if part.hosts.is_empty() {
+        return Some(Vec::new());
     }
-    hosts
+    let host = |(name, ranks): &(String, Vec<u32>)| {
+        let sound = ranks.is_sorted_by(|a, b| a < b) && ranks.iter().all(|rank| *rank < part.size);
+        let named = !name.contains(char::is_control);
+        (sound && named).then(|| HostRanks { name: name.clone(), ranks: ranks.clone() })
+    };
+    let mut hosts: Vec<HostRanks> = part.hosts.iter().map(host).collect::<Option<_>>()?;
+    let to_own = hosts.get_mut(..=part.host.0 as usize)?;
+    to_own.rotate_right(1);
+    (hosts.len() == part.host.1 as usize && hosts[0].ranks == world).then_some(hosts)
 }
 
 /// The ranks of the host; `None` unless they are ranks of the job, in their order, each once.
@@ -124,4 +131,33 @@ pub(super) fn ranks_of(part: &JobPart) -> Option<Vec<u32>> {
     let ranks: Vec<u32> = part.programs.iter().flat_map(|program| program.ranks.iter().copied()).collect();
     let sound = !ranks.is_empty() && ranks.is_sorted_by(|a, b| a < b) && ranks.iter().all(|rank| *rank < part.size);
     (sound && part.size <= mpi_fabric::layout::MAX_RANKS).then_some(ranks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_that_contradict_the_part_are_refused() {
+        let part = |host: (u32, u32), lists: [&[u32]; 2], name: &str| JobPart {
+            size: 4,
+            host,
+            hosts: vec![("h1".into(), lists[0].to_vec()), (name.into(), lists[1].to_vec())],
+            ..JobPart::default()
+        };
+        let of = |part: JobPart| hosts_of(&part, &[2, 3]);
+        let hosts = of(part((1, 2), [&[0, 1], &[2, 3]], "h2")).expect("hosts that fit");
+        assert_eq!(hosts.iter().map(|host| &*host.name).collect::<Vec<_>>(), ["h2", "h1"]);
+        for refused in [
+            part((2, 2), [&[0, 1], &[2, 3]], "h2"),
+            part((1, 3), [&[0, 1], &[2, 3]], "h2"),
+            part((0, 2), [&[0, 1], &[2, 3]], "h2"),
+            part((1, 2), [&[1, 0], &[2, 3]], "h2"),
+            part((1, 2), [&[u32::MAX], &[2, 3]], "h2"),
+            part((1, 2), [&[0, 1], &[2, 3]], "h2\n0 h3"),
+        ] {
+            assert_eq!(of(refused), None);
+        }
+        assert_eq!(of(JobPart { size: 4, ..JobPart::default() }), Some(Vec::new()));
+    }
 }

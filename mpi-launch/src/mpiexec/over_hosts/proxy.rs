@@ -70,12 +70,13 @@ fn run(link: &mut Link, part: &JobPart, limit: Duration, parent: i32) -> Result<
     std::env::set_current_dir(&part.directory).map_err(|error| Refusal::Current(part.directory.clone(), error))?;
     let run = part::run_of(part).ok_or_else(malformed)?;
     let world = part::ranks_of(part).ok_or_else(malformed)?;
+    let hosts = part::hosts_of(part, &world).ok_or_else(malformed)?;
     let counts: Vec<u32> = part.programs.iter().map(|program| program.ranks.len() as u32).collect();
     let plan = Plan::new(&run, part.settings.clone(), Some(&counts))?;
     let ring_bytes = part.ring_bytes.map(|bytes| bytes as usize);
     let options = JobOptions { ranks: part.size, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
-    job.set_hosts(&part::hosts_of(part));
+    job.set_hosts(&hosts);
     if part.peaks {
         job.keep_peaks();
     }

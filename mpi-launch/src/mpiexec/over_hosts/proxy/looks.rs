@@ -36,7 +36,7 @@ impl Looks {
         Looks { interval, progress: Progress::default(), next: now, second: None }
     }
 
-    /// The time until the next look, if there is one.
+    /// The longest time to wait for events before looking again, if there are looks to come.
     pub(super) fn wait(&self, now: Instant) -> Option<Duration> {
         let second = self.second.as_ref().map(|second| second.at.saturating_duration_since(now));
         self.interval.into_iter().chain(second).min()
@@ -66,6 +66,8 @@ impl Proxy<'_> {
 
     /// Sends the front what the ranks do; `twice`: after a second look, which shows who makes calls meanwhile.
     pub(super) fn report(&mut self, number: u32, twice: bool) {
+        // What belongs to an earlier report comes before that of this one, or not at all.
+        self.looks.second = None;
         if twice {
             let at = Instant::now() + BETWEEN_LOOKS;
             self.looks.second = Some(SecondLook { number, at, earlier: self.views() });
