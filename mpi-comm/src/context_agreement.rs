@@ -212,11 +212,10 @@ pub fn agree_in_group(
     tag: i32,
 ) -> Result<u32> {
     let tag = group_tag(tag);
+    let exchange = Exchange::among_group(engine, parent, group, tag)?;
     if group_spans_jobs(engine, group) {
-        let exchange = Exchange::among_group(engine, parent, group, tag)?;
         return agree_on_block(engine, ids, |first, own| Ok(exchange.all_after(first, [own])?.concat()));
     }
-    let exchange = Exchange::among_group(engine, parent, group, tag)?;
     loop {
         let left = ids.get(&engine.lock()).left();
         let (provider, most, failed) = match exchange.all([left]) {

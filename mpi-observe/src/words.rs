@@ -23,17 +23,20 @@ pub fn ranks(ranks: &[u32]) -> String {
     format!("{} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, ranges(ranks))
 }
 
+/// Where ranks are: "ranks 2-3 are on h2".
+pub fn ranks_on(of: &[u32], host: &str) -> String {
+    format!("{} {} on {host}", ranks(of), if of.len() == 1 { "is" } else { "are" })
+}
+
 /// Which ranks of a job on several hosts are on others: "ranks 2-3 are on h2, rank 4 is on h3"; `None` if none is. The first of
 /// `hosts` is the own one; ranks of the `size` of the job that are in no list are on hosts without a name.
 pub fn elsewhere(hosts: &[HostRanks], size: u32) -> Option<String> {
-    let are = |of: &[u32]| if of.len() == 1 { "is" } else { "are" };
-    let named =
-        hosts.iter().skip(1).map(|host| format!("{} {} on {}", ranks(&host.ranks), are(&host.ranks), host.name));
-    let mut parts: Vec<String> = named.take(MOST_HOSTS).collect();
+    let named = hosts.iter().skip(1).take(MOST_HOSTS);
+    let mut parts: Vec<String> = named.map(|host| ranks_on(&host.ranks, &host.name)).collect();
     let listed = |rank: &u32| hosts.iter().take(1 + MOST_HOSTS).any(|host| host.ranks.contains(rank));
     let others: Vec<u32> = (0..size).filter(|rank| !listed(rank)).collect();
     if !others.is_empty() && !hosts.is_empty() {
-        parts.push(format!("{} {} on further hosts", ranks(&others), are(&others)));
+        parts.push(ranks_on(&others, "further hosts"));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use mpi_fabric::job::HostRanks;
 use mpi_observe::job_list::{self, FoundJob, id_text};
+use mpi_observe::process;
 use mpi_observe::sample::{Counts, Sample, Sampler};
-use mpi_observe::{JobView, process};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
 use prometheus_client::metrics::MetricType;
@@ -59,14 +59,8 @@ impl Exporter {
         for found in self.only.iter().chain(&all) {
             let view = found.job.view();
             let sample = self.samplers.entry(view.id()).or_default().take(view);
-            let states = states(&sample);
-            readings.push(Reading {
-                job: id_text(view.id()),
-                command: found.command.clone(),
-                sample,
-                states,
-                hosts: view.hosts(),
-            });
+            let states = states(&sample, &view.hosts());
+            readings.push(Reading { job: id_text(view.id()), command: found.command.clone(), sample, states });
         }
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Readings(Mutex::new(readings))));
@@ -83,9 +77,10 @@ pub fn runs(found: &FoundJob) -> bool {
     is_there(found.holder) || (0..view.ranks()).any(|rank| is_there(view.pid(rank)))
 }
 
-fn states(sample: &Sample) -> Vec<&'static str> {
+/// The ranks of this host and their states.
+fn states(sample: &Sample, hosts: &[HostRanks]) -> Vec<(u32, &'static str)> {
     let processes: Vec<_> = sample.ranks.iter().map(|rank| process::facts(rank.pid)).collect();
-    rows::rows(sample, sample, &processes, &[]).iter().map(|row| row.state).collect()
+    rows::rows(sample, sample, &processes, hosts).iter().map(|row| (row.rank, row.state)).collect()
 }
 
 /// One job at one moment.
@@ -94,15 +89,7 @@ struct Reading {
     job: String,
     command: String,
     sample: Sample,
-    states: Vec<&'static str>,
-    hosts: Vec<HostRanks>,
-}
-
-impl Reading {
-    /// Whether a rank runs on this host.
-    fn is_here(&self, rank: usize) -> bool {
-        !JobView::is_elsewhere(&self.hosts, rank as u32)
-    }
+    states: Vec<(u32, &'static str)>,
 }
 
 #[derive(Debug)]
@@ -173,7 +160,7 @@ impl Collector for Readings {
             MetricType::Gauge,
         )?;
         for reading in readings.iter() {
-            for (rank, state) in reading.states.iter().enumerate().filter(|(rank, _)| reading.is_here(*rank)) {
+            for (rank, state) in &reading.states {
                 let labels = [("job", reading.job.clone()), ("rank", rank.to_string()), ("state", (*state).to_owned())];
                 ConstGauge::new(1_i64).encode(states.encode_family(&labels)?)?;
             }

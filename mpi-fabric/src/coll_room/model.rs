@@ -8,10 +8,10 @@ use super::protocol;
 use crate::sync::AtomicU64;
 
 /// One process's part: one line with its data, and its report.
-struct Part {
-    line: AtomicU64,
-    data: UnsafeCell<u64>,
-    finished: AtomicU64,
+pub(super) struct Part {
+    pub(super) line: AtomicU64,
+    pub(super) data: UnsafeCell<u64>,
+    pub(super) finished: AtomicU64,
 }
 
 // SAFETY: the protocol under test orders the accesses to `data`; loom reports any two that it does not.
@@ -20,7 +20,7 @@ unsafe impl Sync for Part {}
 unsafe impl Send for Part {}
 
 impl Part {
-    fn new() -> Part {
+    pub(super) fn new() -> Part {
         Part { line: AtomicU64::new(0), data: UnsafeCell::new(0), finished: AtomicU64::new(0) }
     }
 

@@ -1,25 +1,13 @@
 //! Loom models of reports: a process overwrites what it has published only when all others have read it, for any order in which they
 //! report, and nobody waits for a process that waits itself. With one weaker memory order the models fail.
 
-use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
+use super::model::Part;
 use super::protocol::{ORDERS, Orders};
 use super::reports::Reports;
-use crate::sync::{AtomicU64, Ordering};
-
-/// One process's part: a line with its data, and its report.
-struct Part {
-    line: AtomicU64,
-    data: UnsafeCell<u64>,
-    finished: AtomicU64,
-}
-
-// SAFETY: the protocol under test orders the accesses to `data`; loom reports any two that it does not.
-unsafe impl Sync for Part {}
-// SAFETY: as above.
-unsafe impl Send for Part {}
+use crate::sync::Ordering;
 
 /// The parts of all processes, and the orders of their accesses.
 struct Shared<const N: usize> {
@@ -70,8 +58,7 @@ impl<const N: usize> Shared<N> {
 /// Runs the processes 0 to N - 1 through all interleavings. Of three one has published, so that one of them waits at most.
 fn model<const N: usize>(orders: Orders, process: fn(&Shared<N>, usize)) {
     loom::model(move || {
-        let part = |_| Part { line: AtomicU64::new(0), data: UnsafeCell::new(0), finished: AtomicU64::new(0) };
-        let shared = Arc::new(Shared::<N> { parts: std::array::from_fn(part), orders });
+        let shared = Arc::new(Shared::<N> { parts: std::array::from_fn(|_| Part::new()), orders });
         if N == 3 {
             shared.publish(0, 1);
         }
@@ -125,28 +112,24 @@ fn roots_in_turn(shared: &Shared<2>, rank: usize) {
 
 /// A reader reports only before it waits, and a root with one line needs that for its next publication.
 fn report_before_a_wait(shared: &Shared<2>, rank: usize) {
-    let reports = Reports::new(rank, 2, 1);
-    for number in 1..=2u64 {
-        if rank == 0 {
-            shared.wait_for_all(&reports, number - 1);
-            shared.publish(0, number);
-            continue;
-        }
-        if !shared.is_published(0, number) {
-            shared.report(1, number);
-        }
-        shared.read(0, number);
-    }
+    root_and_reader(shared, rank, true);
 }
 
 /// The same without the report.
 fn no_report_before_a_wait(shared: &Shared<2>, rank: usize) {
+    root_and_reader(shared, rank, false);
+}
+
+fn root_and_reader(shared: &Shared<2>, rank: usize, reports_before_waits: bool) {
     let reports = Reports::new(rank, 2, 1);
     for number in 1..=2u64 {
         if rank == 0 {
             shared.wait_for_all(&reports, number - 1);
             shared.publish(0, number);
             continue;
+        }
+        if reports_before_waits && !shared.is_published(0, number) {
+            shared.report(1, number);
         }
         shared.read(0, number);
     }

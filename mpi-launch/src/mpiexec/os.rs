@@ -297,22 +297,19 @@ pub(super) fn adopt_orphans() {
 
 /// Allows as many open files as permitted; returns what was allowed before, for the started programs.
 pub(super) fn raise_open_files() -> libc::rlimit {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: one limit is written and read.
-    unsafe {
-        libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
-        let most = libc::rlimit { rlim_cur: limit.rlim_max, rlim_max: limit.rlim_max };
-        libc::setrlimit(libc::RLIMIT_NOFILE, &most);
-    }
+    let limit = open_files();
+    let most = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
+    // SAFETY: one limit is read.
+    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &most) };
     limit
 }
 
-/// The hard limit of open files of this process.
-pub(super) fn most_open_files() -> u64 {
+/// The limits of open files of this process.
+pub(super) fn open_files() -> libc::rlimit {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: one limit is written.
     unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
-    limit.rlim_max
+    limit
 }
 
 /// Whether a descriptor is a terminal whose input this process may read now.

@@ -98,7 +98,7 @@ fn advice(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EMFILE) => format!(
             "; start fewer ranks, or raise the hard limit of open files, which is {} (ulimit -Hn)",
-            super::os::most_open_files()
+            super::os::open_files().rlim_max
         ),
         Some(libc::EAGAIN) => {
             "; start fewer ranks, or raise the limit of processes (ulimit -u, or pids.max of the control group)"
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn too_many_open_files_come_with_the_limit() {
         let text = Refusal::System(io::Error::from_raw_os_error(libc::EMFILE)).to_string();
-        let limit = format!("which is {} (ulimit -Hn)", super::super::os::most_open_files());
+        let limit = format!("which is {} (ulimit -Hn)", super::super::os::open_files().rlim_max);
         assert!(text.starts_with("cannot start the job: Too many open files") && text.ends_with(&limit), "{text}");
         let other = Refusal::System(io::Error::from_raw_os_error(libc::EIO)).to_string();
         assert!(!other.contains("ulimit"), "{other}");

@@ -344,35 +344,34 @@ pub(super) fn counted_as(call: &Call) -> Option<String> {
     is_counted(&blocking).then_some(blocking)
 }
 
-/// Whether the rank has made a persistent request for a message of this context and tag to this rank and not started it since.
-pub(super) fn unstarted(view: &HangView, rank: u32, function: u16, (context, tag, to): (u32, i32, u32)) -> bool {
+/// The recorded calls of a rank from the last one on by which it made a persistent request for messages of a context and tag with
+/// another rank.
+fn since_made(view: &HangView, rank: u32, function: u16, (context, tag, peer): (u32, i32, u32)) -> Option<&[Call]> {
     let calls = &view.ranks[rank as usize].calls;
     let made = |call: &Call| {
         let same = call.function == function && call.comm == context && call.tag == tag;
-        same && view.world_rank(rank, context, call.peer) == Some(to)
+        same && view.world_rank(rank, context, call.peer) == Some(peer)
     };
-    let Some(at) = calls.iter().rposition(made) else { return false };
-    let starts = [functions::MPI_START, functions::MPI_STARTALL];
-    !calls[at..].iter().any(|call| starts.contains(&call.function))
+    Some(&calls[calls.iter().rposition(made)?..])
+}
+
+fn is_start(call: &Call) -> bool {
+    [functions::MPI_START, functions::MPI_STARTALL].contains(&call.function)
+}
+
+/// Whether the rank has made a persistent request for a message of this context and tag to this rank and not started it since.
+pub(super) fn unstarted(view: &HangView, rank: u32, function: u16, message: (u32, i32, u32)) -> bool {
+    since_made(view, rank, function, message).is_some_and(|since| !since.iter().any(is_start))
 }
 
 /// What a rank has left out of a partitioned send of this context and tag to a rank that receives it in partitions, as far as the
 /// recorded calls of both show it.
 pub(super) fn unready(view: &HangView, rank: u32, (context, tag, to): (u32, i32, u32)) -> Option<&'static str> {
-    let made = |by: u32, function: u16, peer: u32| {
-        let calls = &view.ranks[by as usize].calls;
-        calls.iter().rposition(|call| {
-            let same = call.function == function && call.comm == context && call.tag == tag;
-            same && view.world_rank(by, context, call.peer) == Some(peer)
-        })
-    };
-    made(to, functions::MPI_PRECV_INIT, rank)?;
-    let calls = &view.ranks[rank as usize].calls;
-    let since = &calls[made(rank, functions::MPI_PSEND_INIT, to)?..];
-    let starts = [functions::MPI_START, functions::MPI_STARTALL];
+    since_made(view, to, functions::MPI_PRECV_INIT, (context, tag, rank))?;
+    let since = since_made(view, rank, functions::MPI_PSEND_INIT, (context, tag, to))?;
     // A start does not record of which request it is.
     let others = since[1..].iter().any(|call| base_name(call).ends_with("_init"));
-    let Some(started) = since.iter().rposition(|call| starts.contains(&call.function)) else {
+    let Some(started) = since.iter().rposition(is_start) else {
         return Some("it has made a request for it by MPI_Psend_init and not started it");
     };
     let is_ready = |call: &Call| base_name(call).starts_with("MPI_Pready");

@@ -116,9 +116,8 @@ pub(super) fn hosts_of(part: &JobPart, world: &[u32]) -> Option<Vec<HostRanks>> 
         return Some(Vec::new());
     }
     let host = |(name, ranks): &(String, Vec<u32>)| {
-        let sound = ranks.is_sorted_by(|a, b| a < b) && ranks.iter().all(|rank| *rank < part.size);
-        let named = !name.contains(char::is_control);
-        (sound && named).then(|| HostRanks { name: name.clone(), ranks: ranks.clone() })
+        let sound = are_of_job(ranks, part.size) && !name.contains(char::is_control);
+        sound.then(|| HostRanks { name: name.clone(), ranks: ranks.clone() })
     };
     let mut hosts: Vec<HostRanks> = part.hosts.iter().map(host).collect::<Option<_>>()?;
     let to_own = hosts.get_mut(..=part.host.0 as usize)?;
@@ -126,10 +125,15 @@ pub(super) fn hosts_of(part: &JobPart, world: &[u32]) -> Option<Vec<HostRanks>> 
     (hosts.len() == part.host.1 as usize && hosts[0].ranks == world).then_some(hosts)
 }
 
+/// Whether these are ranks of a job of a size, in their order, each once.
+fn are_of_job(ranks: &[u32], size: u32) -> bool {
+    ranks.is_sorted_by(|a, b| a < b) && ranks.iter().all(|rank| *rank < size)
+}
+
 /// The ranks of the host; `None` unless they are ranks of the job, in their order, each once.
 pub(super) fn ranks_of(part: &JobPart) -> Option<Vec<u32>> {
     let ranks: Vec<u32> = part.programs.iter().flat_map(|program| program.ranks.iter().copied()).collect();
-    let sound = !ranks.is_empty() && ranks.is_sorted_by(|a, b| a < b) && ranks.iter().all(|rank| *rank < part.size);
+    let sound = !ranks.is_empty() && are_of_job(&ranks, part.size);
     (sound && part.size <= mpi_fabric::layout::MAX_RANKS).then_some(ranks)
 }
 

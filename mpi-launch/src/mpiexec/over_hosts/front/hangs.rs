@@ -180,10 +180,7 @@ impl Front<'_> {
 
     /// Which ranks are where, in a sentence.
     pub(super) fn hosts_of_ranks(&self) -> String {
-        let host = |host: &super::Host| {
-            let are = if host.ranks.len() == 1 { "is" } else { "are" };
-            format!("{} {are} on {}", words::ranks(&host.ranks), host.name)
-        };
+        let host = |host: &super::Host| words::ranks_on(&host.ranks, &host.name);
         let mut text = self.hosts.iter().take(MOST_HOSTS).map(host).collect::<Vec<_>>().join(", ");
         if let Some(more) = self.hosts.len().checked_sub(MOST_HOSTS).filter(|more| *more > 0) {
             text += &format!(", and others on {}", mpi_errors::counted(more, "further host"));
