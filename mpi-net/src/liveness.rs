@@ -3,7 +3,8 @@
 //! A provider of reliable datagrams reports an error for what this process sends, and nothing to a process that only waits.
 //! So each pair of processes that exchange messages has one TCP connection of its own, without data: the kernel of a host closes it when the
 //! process ends, also one that computes or is stopped, and gives it up when the other host has answered nothing for a while.
-//! A process that finalises sends [`LEAVING`] first. The connection begins with the rank and host of its process and a token of the job's secret, which
+//! A process that finalises sends [`LEAVING`] first. A peer for which the provider reports an error counts as lost after the same
+//! delay as one whose connection was closed. The connection begins with the rank and host of its process and a token of the job's secret, which
 //! the other process answers with [`ACCEPTED`].
 //! Invariant: only a process of the job can make a peer count as lost, and only by a connection that was accepted; what comes from a
 //! connection is checked.
@@ -37,8 +38,11 @@ const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_UNIDENTIFIED: usize = 64;
 /// How long a connection to one address may take. The thread finds no loss meanwhile.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Delay between a closed connection and the report of the loss: the launcher usually ends the job in that time, with a better report.
-const LOSS_DELAY: Duration = Duration::from_secs(2);
+/// Delay between a closed connection, or an error of the provider, and the report of the loss: the launcher usually ends the job in that
+/// time, with a better report.
+pub(crate) const LOSS_DELAY: Duration = Duration::from_secs(2);
+/// Why a peer whose connection was closed is lost.
+const ENDED: &str = "its process has ended, or its host is down";
 /// How long a process that finalises waits until its peers have been sent that.
 const LEAVE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Added to the rank in the token of a connection, so that it differs from the token of a packet. Ranks are smaller.
@@ -69,6 +73,8 @@ pub(crate) struct Requests {
 struct State {
     /// Peers to connect with: rank, host, address.
     dial: Vec<(u32, String, Option<IpAddr>, u16)>,
+    /// Peers for which the provider has reported an error, and its text.
+    failed: Vec<(u32, String)>,
     leaving: bool,
     /// Every peer has been sent [`LEAVING`].
     left: bool,
@@ -82,6 +88,12 @@ impl Requests {
     /// Connects with a peer, whose process listens at a port. `host` is looked up if there is no address.
     pub(crate) fn dial(&self, rank: u32, host: &str, ip: Option<IpAddr>, port: u16) {
         self.lock().dial.push((rank, host.to_owned(), ip, port));
+        self.changed.set();
+    }
+
+    /// The provider has reported an error for a peer, which counts as lost after [`LOSS_DELAY`].
+    pub(crate) fn failed(&self, rank: u32, why: String) {
+        self.lock().failed.push((rank, why));
         self.changed.set();
     }
 
@@ -132,7 +144,7 @@ impl Liveness {
             listener: Some(listener),
             peers: HashMap::new(),
             unidentified: Vec::new(),
-            closed: Vec::new(),
+            ending: Vec::new(),
             on_loss,
         };
         let run = move || while watch.poll_once() {};
@@ -174,9 +186,19 @@ struct Watch {
     listener: Option<TcpListener>,
     peers: HashMap<u32, Peer>,
     unidentified: Vec<Unidentified>,
-    /// Peers whose connection was closed, their hosts, and when they count as lost.
-    closed: Vec<(u32, String, Instant)>,
+    /// Peers that will count as lost.
+    ending: Vec<Ending>,
     on_loss: OnLoss,
+}
+
+/// A peer whose connection was closed, or for which the provider has reported an error.
+struct Ending {
+    rank: u32,
+    /// Empty: not known.
+    host: String,
+    why: String,
+    /// When it counts as lost.
+    at: Instant,
 }
 
 /// A peer that is connected.
@@ -204,7 +226,7 @@ impl Watch {
         list.extend(with_rank.iter().map(|(_, fd)| readable(*fd)));
         list.extend(self.unidentified.iter().map(|it| readable(it.stream.as_raw_fd())));
         let limits = self.unidentified.iter().map(|it| it.since + IDENTIFY_TIMEOUT);
-        let next = limits.chain(self.closed.iter().map(|it| it.2)).min();
+        let next = limits.chain(self.ending.iter().map(|it| it.at)).min();
         let wait = next.map_or(-1, |next| {
             i32::try_from(next.saturating_duration_since(Instant::now()).as_millis()).map_or(i32::MAX, |ms| ms + 1)
         });
@@ -224,10 +246,10 @@ impl Watch {
         }
         self.identify();
         let now = Instant::now();
-        let (due, left): (Vec<_>, Vec<_>) = self.closed.drain(..).partition(|(_, _, at)| *at <= now);
-        self.closed = left;
-        for (rank, host, _) in due {
-            (self.on_loss)(rank, &host, "its process has ended, or its host is down");
+        let (due, left): (Vec<_>, Vec<_>) = self.ending.drain(..).partition(|it| it.at <= now);
+        self.ending = left;
+        for Ending { rank, host, why, .. } in due {
+            (self.on_loss)(rank, &host, &why);
         }
         true
     }
@@ -236,10 +258,14 @@ impl Watch {
     fn take_requests(&mut self) -> bool {
         self.requests.changed.clear();
         // One at a time, because each may take a while in which this thread finds no loss.
-        let (dial, more, leaving) = {
+        let (dial, more, failed, leaving) = {
             let mut state = self.requests.lock();
-            (state.dial.pop(), !state.dial.is_empty(), state.leaving)
+            (state.dial.pop(), !state.dial.is_empty(), std::mem::take(&mut state.failed), state.leaving)
         };
+        for (rank, why) in failed {
+            let host = self.peers.get(&rank).map_or_else(String::new, |peer| peer.host.clone());
+            self.ends(rank, host, why);
+        }
         if leaving {
             for Connection { mut stream, .. } in self.peers.drain().flat_map(|(_, peer)| peer.connections) {
                 // A peer that has ended needs no report.
@@ -358,9 +384,19 @@ impl Watch {
                 (self.on_loss)(rank, &host, &format!("nothing came from its host for {seconds} s"));
             }
             Ok(_) | Err(_) => {
-                self.closed.push((rank, std::mem::take(host), Instant::now() + LOSS_DELAY));
+                let host = std::mem::take(host);
                 self.peers.remove(&rank);
+                self.ends(rank, host, ENDED.into());
             }
+        }
+    }
+
+    /// A peer counts as lost soon. A closed connection tells more than an error of the provider.
+    fn ends(&mut self, rank: u32, host: String, why: String) {
+        match self.ending.iter_mut().find(|it| it.rank == rank) {
+            Some(known) if why == ENDED => (known.host, known.why) = (host, why),
+            Some(_) => {}
+            None => self.ending.push(Ending { rank, host, why, at: Instant::now() + LOSS_DELAY }),
         }
     }
 }

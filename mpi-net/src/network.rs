@@ -140,8 +140,17 @@ struct Peer {
     early: BTreeMap<u64, Vec<u64>>,
     /// Name of its host, once that is known.
     host: Option<Box<str>>,
+    /// Whether the provider has reported an error for it. Nothing is sent to it any more, and it is lost soon.
+    failed: bool,
     /// Why it is lost, if it is.
     lost: Option<String>,
+}
+
+impl Peer {
+    /// Whether nothing is sent to it any more.
+    fn is_given_up(&self) -> bool {
+        self.failed || self.lost.is_some()
+    }
 }
 
 struct Inner {
@@ -224,6 +233,7 @@ impl Network {
             listed: false,
             early: BTreeMap::new(),
             host: None,
+            failed: false,
             lost: None,
         };
         let remote_access = provider.facts.remote_access;
@@ -383,38 +393,13 @@ impl Inner {
         self.peers[peer as usize].address
     }
 
-    /// Gives up a peer.
-    #[cold]
-    fn lose(&mut self, peer: u32, why: String) {
-        if self.peers[peer as usize].lost.is_none() {
-            self.peers[peer as usize].lost = Some(why);
-            self.lost.push(peer);
-        }
-        if let Some((buffer, _)) = self.peers[peer as usize].open.take() {
-            self.free.push(buffer);
-        }
-    }
-
-    fn lose_connection(&mut self, peer: u32, error: i64) {
-        let why = self.provider.text(error);
-        let why = self.sentence(peer, &why);
-        self.lose(peer, why);
-    }
-
-    /// The sentence about a lost peer. The launcher, which has the name of its host, may be lost too.
-    #[cold]
-    fn sentence(&self, peer: u32, why: &str) -> String {
-        let host = self.peers[peer as usize].host.as_deref().unwrap_or("its host");
-        format!("the connection to rank {peer} on {host} is lost: {why}")
-    }
-
     fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
         if payload.len() > PAYLOAD {
             return Err(Full);
         }
         let need = packet::record_bytes(payload.len());
         let peer = &mut self.peers[dest as usize];
-        if peer.lost.is_some() {
+        if peer.is_given_up() {
             return Ok(());
         }
         let short = payload.len() <= SHORT;

@@ -79,14 +79,14 @@ END
         echo $! > "$folder/pid$i"
     done
     for i in $(seq 1 "$count"); do
-        for _ in $(seq 300); do
+        for _ in $(seq 1500); do
             [ -e "$folder/up$i" ] && break
             sleep 0.02
         done
         [ -e "$folder/up$i" ] || fail "host h$i does not start: $(cat "$folder/log$i")"
     done
     if [ -n "${LAB_OWNER:-}" ]; then
-        setsid "$self" "$folder" watch "$LAB_OWNER" > /dev/null 2>&1 < /dev/null &
+        setsid "$self" "$folder" watch "$LAB_OWNER" $$ > /dev/null 2>&1 < /dev/null &
     fi
 }
 
@@ -189,7 +189,8 @@ slurm) slurm ;;
 left) "$self" "$folder" run "$1" ps -eo pid=,args= | grep -Ev ' (\[|ps |sleep 3600|sshd|/usr/sbin/sshd|munged|slurmctld|slurmd|.*/lab.sh )' || true ;;
 watch)
     while kill -0 "$1" 2> /dev/null; do sleep 0.5; done
-    down
+    # The folder may be another lab's by now.
+    [ "$(cat "$folder/number" 2> /dev/null)" = "$2" ] && down
     ;;
 down) down ;;
 *) fail "no such command: $verb" ;;

@@ -5,9 +5,12 @@
 //! Invariant: the process requests the end before it prints or flushes anything, so this library's launcher
 //! ends the processes even if the process then hangs while it writes its output. The first process that ends the job sets the
 //! exit code, and only its report is printed.
-#![allow(unsafe_code)] // flushes C's output and ends the process
+//! Other launchers are requested after the report has been read, because they may end the processes without reading their output.
+#![allow(unsafe_code)] // flushes C's output, looks how much of it was read, and ends the process
 
 use std::process;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use mpi_core::abi::{MPI_ERR_UNKNOWN, MPI_SUCCESS};
 use mpi_errors::{Error, FatalReport, fatal_report};
@@ -20,6 +23,10 @@ use crate::record::process::Process;
 /// Seconds that an aborting process has to flush the buffers of C's `stdout`.
 const LAST_WORDS: u32 = 5;
 
+/// How long a process waits, before it requests another launcher to end the job, for its output to be read, or for the report of
+/// another process.
+const OUTPUT_WAIT: Duration = Duration::from_secs(1);
+
 /// The most calls that a report lists.
 const LAST_CALLS: usize = 10;
 
@@ -30,8 +37,8 @@ impl Process {
     pub fn abort_of(&self, members: &[u32], code: i32) -> ! {
         match self.is_part(members) {
             true => {
-                self.job.request_abort_of(members, self.rank(), code, AbortCause::Call);
-                self.leave(code)
+                let first = self.job.request_abort_of(members, self.rank(), code, AbortCause::Call);
+                self.leave(code, first)
             }
             false => self.abort(code),
         }
@@ -50,7 +57,8 @@ impl Process {
     pub fn abort(&self, code: i32) -> ! {
         // This library's launcher prints the line.
         let reported = self.is_launched() && self.manager.is_none();
-        if self.job.request_abort(self.rank(), code, AbortCause::Call) && !reported {
+        let first = self.job.request_abort(self.rank(), code, AbortCause::Call);
+        if first && !reported {
             let (rank, size, host) = (self.rank(), self.size(), &self.host.host);
             let sentence = format!("rank {rank} of {size} on {host} called MPI_Abort with code {code}; the job ends");
             failing::report(
@@ -60,7 +68,7 @@ impl Process {
                 &[("rank", rank.into()), ("size", size.into()), ("code", code.into())],
             );
         }
-        self.leave(code)
+        self.leave(code, first)
     }
 
     /// Handles an error for `MPI_ERRORS_ARE_FATAL`: prints the report and ends the job with the error's class as its exit
@@ -93,7 +101,7 @@ impl Process {
             };
             print(&fatal_report(&report, failing::report_format(self.errors)));
         }
-        self.leave(code)
+        self.leave(code, first)
     }
 
     /// The process's last calls with their sequence numbers; at most [`LAST_CALLS`].
@@ -103,9 +111,16 @@ impl Process {
         last.iter().map(|call| format!("{} {}", call.sequence, call.describe())).collect()
     }
 
-    fn leave(&self, code: i32) -> ! {
+    /// Ends the process. `first`: it was the first to end the job.
+    fn leave(&self, code: i32, first: bool) -> ! {
         leave(code, |status| {
             if let Some(manager) = &self.manager {
+                // The launcher may end the processes at once, and then reads their output no more.
+                match first {
+                    true => await_readers(),
+                    // The process that was first may still be printing its report.
+                    false => thread::sleep(OUTPUT_WAIT),
+                }
                 manager.abort(status);
             }
         })
@@ -123,6 +138,34 @@ fn leave(code: i32, report: impl FnOnce(i32)) -> ! {
     report(status);
     // SAFETY: ends the process; no destructor or exit handler may run in the middle of the library.
     unsafe { libc::_exit(status) }
+}
+
+/// Waits until the readers of this process's output and errors have read all of it, or [`OUTPUT_WAIT`].
+fn await_readers() {
+    let end = Instant::now() + OUTPUT_WAIT;
+    while [libc::STDOUT_FILENO, libc::STDERR_FILENO].map(unread).iter().any(|bytes| *bytes > 0) && Instant::now() < end
+    {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Bytes that were written to a pipe or socket and that its reader has not read; 0 for other files.
+fn unread(file: i32) -> i32 {
+    // SAFETY: plain data, which the call fills.
+    let mut facts: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the place is writable.
+    if unsafe { libc::fstat(file, &mut facts) } != 0 {
+        return 0;
+    }
+    let request = match facts.st_mode & libc::S_IFMT {
+        // Of a pipe both ends give the bytes in it.
+        libc::S_IFIFO => libc::FIONREAD,
+        libc::S_IFSOCK => libc::TIOCOUTQ,
+        _ => return 0,
+    };
+    let mut bytes = 0i32;
+    // SAFETY: both requests write one number.
+    if unsafe { libc::ioctl(file, request, &mut bytes) } == 0 { bytes } else { 0 }
 }
 
 /// What the report of a fatal error contains about its error handler.
@@ -182,5 +225,32 @@ fn flush_output() {
         libc::signal(libc::SIGALRM, libc::SIG_DFL);
         libc::alarm(LAST_WORDS);
         libc::fflush(stdout);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Write, pipe};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::unread;
+
+    #[test]
+    fn what_readers_have_not_read_is_counted() -> std::io::Result<()> {
+        let ((mut from_pipe, mut pipe), (mut from_socket, mut socket)) = (pipe()?, UnixStream::pair()?);
+        assert_eq!([unread(pipe.as_raw_fd()), unread(socket.as_raw_fd())], [0, 0]);
+        pipe.write_all(b"report")?;
+        socket.write_all(b"report")?;
+        assert_eq!(unread(pipe.as_raw_fd()), 6);
+        // Of a socket the kernel counts its own overhead too.
+        assert!(unread(socket.as_raw_fd()) >= 6);
+        let mut all = [0; 6];
+        from_pipe.read_exact(&mut all)?;
+        from_socket.read_exact(&mut all)?;
+        assert_eq!([unread(pipe.as_raw_fd()), unread(socket.as_raw_fd())], [0, 0]);
+        assert_eq!([unread(File::open("/proc/self/exe")?.as_raw_fd()), unread(-1)], [0, 0]);
+        Ok(())
     }
 }

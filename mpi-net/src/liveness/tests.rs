@@ -56,6 +56,25 @@ fn a_process_that_ends_is_lost_after_a_moment_and_one_that_leaves_is_not() {
 }
 
 #[test]
+fn an_error_of_the_provider_is_a_loss_after_a_moment_and_a_closed_connection_tells_more() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let ends = connect(&own, &hello(SECRET, 2, 0, "h2"));
+    is_accepted(&ends);
+    let begin = Instant::now();
+    own.requests().failed(1, "not connected".into());
+    own.requests().failed(1, "again".into());
+    own.requests().failed(2, "not connected".into());
+    drop(ends);
+    let mut both = [(); 2].map(|()| losses.recv_timeout(Duration::from_secs(20)).unwrap());
+    both.sort_unstable();
+    assert!(begin.elapsed() >= LOSS_DELAY);
+    let [first, second] = both.map(|(rank, why)| format!("{rank} {why}"));
+    assert_eq!(first, "1 : not connected");
+    assert_eq!(second, "2 h2: its process has ended, or its host is down");
+    assert!(losses.recv_timeout(LOSS_DELAY).is_err(), "each is reported once");
+}
+
+#[test]
 fn a_process_that_is_connected_from_both_sides_is_one() {
     let ((own, losses), (other, of_other)) = (start(0, Duration::from_secs(30)), start(1, Duration::from_secs(30)));
     own.requests().dial(1, "localhost", Some(HERE), other.port());

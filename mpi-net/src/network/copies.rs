@@ -1,6 +1,7 @@
 //! Registered memory, and copies to and from that of peers.
 
 use super::*;
+use crate::liveness::LOSS_DELAY;
 
 /// Keeps memory registered.
 pub(super) struct Held {
@@ -120,6 +121,12 @@ impl Shared {
             }
             let ended = if status == 0 { operation.number.min(0) } else { status };
             if ended < 0 {
+                drop(inner);
+                self.await_loss(peer, &mut polls);
+                let inner = self.lock();
+                if inner.peers[peer as usize].lost.is_some() {
+                    return Err(lost_error(&inner, peer));
+                }
                 let verb = if writes { "write" } else { "read" };
                 let why = format!("cannot {verb} the memory of rank {peer}: {}", inner.provider.text(ended));
                 return Err(Error::new(MPI_ERR_PROC_ABORTED, why));
@@ -127,6 +134,26 @@ impl Shared {
             done += part;
         }
         Ok(())
+    }
+
+    /// Waits until a peer for whose memory the provider has reported an error is lost, or as long as that takes if it is.
+    #[cold]
+    fn await_loss(&self, peer: u32, polls: &mut u32) {
+        let end = Instant::now() + LOSS_DELAY + LOSS_DELAY / 4;
+        while Instant::now() < end {
+            let mut inner = self.lock();
+            if inner.liveness.is_none() || inner.peers[peer as usize].lost.is_some() {
+                return;
+            }
+            inner.progress();
+            inner.flush_all();
+            let arrivals = !inner.arrived.is_empty();
+            drop(inner);
+            if arrivals {
+                self.ring();
+            }
+            self.pause(polls);
+        }
     }
 
     /// Between two polls of a thread that waits for a copy: sleeps a while when many have found nothing.

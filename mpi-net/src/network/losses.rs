@@ -1,4 +1,4 @@
-//! Peers that are lost: found by connections of their own (`liveness`).
+//! Peers that are lost: found by connections of their own (`liveness`), or by an error of the provider.
 
 use std::net::IpAddr;
 use std::sync::Weak;
@@ -39,5 +39,46 @@ impl Shared {
         };
         Liveness::start(config, Box::new(on_loss))
             .map_err(|error| format!("the connections that show the end of a peer cannot be made: {error}"))
+    }
+}
+
+impl Inner {
+    /// Gives up a peer.
+    #[cold]
+    pub(super) fn lose(&mut self, peer: u32, why: String) {
+        if self.peers[peer as usize].lost.is_none() {
+            self.peers[peer as usize].lost = Some(why);
+            self.lost.push(peer);
+        }
+        self.drop_open(peer);
+    }
+
+    /// The provider has reported an error for a peer: it is lost after a delay, or at once if nothing watches peers.
+    #[cold]
+    pub(super) fn lose_connection(&mut self, peer: u32, error: i64) {
+        let why = self.provider.text(error);
+        let Some(liveness) = &self.liveness else {
+            let why = self.sentence(peer, &why);
+            return self.lose(peer, why);
+        };
+        if !self.peers[peer as usize].failed {
+            liveness.failed(peer, why);
+            self.peers[peer as usize].failed = true;
+        }
+        self.drop_open(peer);
+    }
+
+    /// Frees the buffer of records that wait for a peer, which will not be sent.
+    fn drop_open(&mut self, peer: u32) {
+        if let Some((buffer, _)) = self.peers[peer as usize].open.take() {
+            self.free.push(buffer);
+        }
+    }
+
+    /// The sentence about a lost peer. The launcher, which has the name of its host, may be lost too.
+    #[cold]
+    pub(super) fn sentence(&self, peer: u32, why: &str) -> String {
+        let host = self.peers[peer as usize].host.as_deref().unwrap_or("its host");
+        format!("the connection to rank {peer} on {host} is lost: {why}")
     }
 }

@@ -80,7 +80,7 @@ impl Inner {
     /// Reports credits to a peer in a packet of their own, if they are still owed.
     pub(super) fn return_credits(&mut self, dest: u32) {
         let peer = &self.peers[dest as usize];
-        if peer.owed < MOST_OWED || peer.lost.is_some() {
+        if peer.owed < MOST_OWED || peer.is_given_up() {
             return;
         }
         let header = Header {
