@@ -86,6 +86,8 @@ pub mod header {
     pub const LAUNCHER_PID: usize = 0x44;
     /// u32: 1 if the ranks keep the greatest levels of all of their queues; the launcher sets it before it starts them.
     pub const KEEP_PEAKS: usize = 0x48;
+    /// u32: process id of the `mpiexec` that the user has started, for a job on several hosts, if it runs on this host; else 0.
+    pub const FRONT_PID: usize = 0x4c;
     /// u64: 0, or bit 63 | bit 62 for a fatal error | rank << 32 | exit code: the first MPI_Abort or fatal error.
     pub const ABORT: usize = 0x80;
     /// u64: the calibration (`crate::calibration`): 0 none, 1 a process measures, 2 published.

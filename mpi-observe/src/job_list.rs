@@ -2,7 +2,7 @@
 //!
 //! A job memory has no name. The processes of the job, and its launcher, have it open, and `/proc/<pid>/fd` shows their
 //! descriptors to processes of the same user. So jobs under any launcher are found, and processes that were started
-//! without one.
+//! without one. The `mpiexec` of a job on several hosts has no job memory; that of its part on the same host has its process id.
 //! Invariant: processes that end, or whose memory is damaged, are left out and change nothing for the others.
 
 use std::collections::BTreeMap;
@@ -18,45 +18,62 @@ use crate::{OpenJob, process};
 pub struct FoundJob {
     /// Its memory.
     pub job: OpenJob,
-    /// A process that has the memory open: the launcher if it is this library's, else the first rank that runs.
-    pub holder: u32,
-    /// The command line of the holder.
+    /// The process that stands for the job: the `mpiexec` that the user has started, if it runs on this host; else one that has the
+    /// memory open, the launcher if it is this library's, or the first rank that runs.
+    pub pid: u32,
+    /// The command line of that process.
     pub command: String,
     /// The process of another job of the list that has spawned it: its launcher, or a rank without one.
     pub spawned_by: Option<u32>,
 }
 
 impl FoundJob {
+    /// A job that a process has open.
     fn new(job: OpenJob, holder: u32) -> FoundJob {
-        FoundJob { job, holder, command: process::command(holder), spawned_by: None }
+        let pid = front(&job).unwrap_or(holder);
+        FoundJob { job, pid, command: process::command(pid), spawned_by: None }
     }
 }
 
-/// The jobs of this user, by the process ids of their holders.
+/// The `mpiexec` of the user for a job on several hosts: the process that the job memory names, if it runs the same program as the
+/// launcher on this host, for the same user.
+fn front(job: &OpenJob) -> Option<u32> {
+    let (front, launcher) = (job.view().front_pid(), job.view().launcher_pid());
+    let is_alike = front != 0
+        && process::program(front).is_some_and(|program| Some(program) == process::program(launcher))
+        && process::user(front) == process::user(launcher);
+    is_alike.then_some(front)
+}
+
+/// The jobs of this user, by their process ids.
 /// # Errors
 /// The system does not list the processes.
 pub fn list() -> io::Result<Vec<FoundJob>> {
-    let own = effective_user()?;
-    let mut found: BTreeMap<u64, FoundJob> = BTreeMap::new();
+    of_user(effective_user()?)
+}
+
+/// The jobs of a user, by their process ids.
+fn of_user(user: u32) -> io::Result<Vec<FoundJob>> {
+    let mut found: BTreeMap<u64, (OpenJob, u32)> = BTreeMap::new();
     for pid in processes()? {
-        if process::user(pid) != Some(own) {
+        if process::user(pid) != Some(user) {
             continue;
         }
         for job in memories_of(pid) {
             let (id, launcher) = (job.view().id(), job.view().launcher_pid());
-            let is_better = found.get(&id).is_none_or(|other| other.holder != launcher && pid == launcher);
+            let is_better = found.get(&id).is_none_or(|(_, holder)| *holder != launcher && pid == launcher);
             if is_better {
-                found.insert(id, FoundJob::new(job, pid));
+                found.insert(id, (job, pid));
             }
         }
     }
-    let mut jobs: Vec<FoundJob> = found.into_values().collect();
-    jobs.sort_by_key(|found| found.holder);
+    let mut jobs: Vec<FoundJob> = found.into_values().map(|(job, holder)| FoundJob::new(job, holder)).collect();
+    jobs.sort_by_key(|found| found.pid);
     // The launcher of a spawned job is a child of the launcher, or of the process, that started it.
     let parents: Vec<Option<u32>> = jobs.iter().map(|found| process::parent(found.job.view().launcher_pid())).collect();
     let has = |found: &FoundJob, pid: u32| {
         let view = found.job.view();
-        view.launcher_pid() == pid || (0..view.ranks()).any(|rank| view.pid(rank) == pid)
+        found.pid == pid || view.launcher_pid() == pid || (0..view.ranks()).any(|rank| view.pid(rank) == pid)
     };
     for at in 0..jobs.len() {
         let spawns = |parent: &u32| (0..jobs.len()).any(|other| other != at && has(&jobs[other], *parent));
@@ -77,8 +94,13 @@ pub fn find(word: Option<&str>) -> Result<FoundJob, String> {
     {
         return Ok(FoundJob::new(job, pid));
     }
-    let jobs = list().map_err(|error| format!("the processes cannot be listed: {error}"))?;
+    let unlisted = |error: io::Error| format!("the processes cannot be listed: {error}");
+    let own = effective_user().map_err(unlisted)?;
+    let mut jobs = of_user(own).map_err(unlisted)?;
     let all = lines(&jobs);
+    if let Some(other) = number.and_then(process::user).filter(|user| *user != own) {
+        jobs.extend(of_user(other).map_err(unlisted)?);
+    }
     let mut chosen: Vec<FoundJob> = match word {
         Some(word) => jobs.into_iter().filter(|found| is_named(found, number, word)).collect(),
         None => jobs,
@@ -86,6 +108,10 @@ pub fn find(word: Option<&str>) -> Result<FoundJob, String> {
     match (chosen.len(), word) {
         (1, _) => Ok(chosen.remove(0)),
         (0, None) => Err("no job of this user runs on this host".into()),
+        (0, Some(_)) if let Some(pid) = number.filter(|pid| is_mpiexec(*pid)) => Err(format!(
+            "process {pid} has no rank on this host: {}; if its ranks run on other hosts, start mpitop on one of them",
+            process::command(pid)
+        )),
         (0, Some(word)) if all.is_empty() => {
             Err(format!("there is no job {word}; no job of this user runs on this host"))
         }
@@ -97,8 +123,13 @@ pub fn find(word: Option<&str>) -> Result<FoundJob, String> {
 fn is_named(found: &FoundJob, number: Option<u32>, word: &str) -> bool {
     let view = found.job.view();
     let of_process =
-        |pid| found.holder == pid || view.launcher_pid() == pid || (0..view.ranks()).any(|rank| view.pid(rank) == pid);
+        |pid| found.pid == pid || view.launcher_pid() == pid || (0..view.ranks()).any(|rank| view.pid(rank) == pid);
     number.is_some_and(of_process) || word.len() >= 4 && id_text(view.id()).starts_with(&word.to_ascii_lowercase())
+}
+
+/// Whether a process runs a launcher of this name.
+fn is_mpiexec(pid: u32) -> bool {
+    process::program(pid).is_some_and(|program| program.file_name().is_some_and(|name| name == "mpiexec"))
 }
 
 /// The number of a job as text.
@@ -114,7 +145,7 @@ pub fn lines(jobs: &[FoundJob]) -> String {
         let command: String = found.command.chars().take(60).collect();
         let ranks = mpi_errors::counted(u64::from(view.ranks()), "rank");
         let spawned = found.spawned_by.map_or(String::new(), |parent| format!("spawned by {parent}: "));
-        text += &format!("  {:>8}  {ranks:<10}  {}  {spawned}{command}\n", found.holder, id_text(view.id()));
+        text += &format!("  {:>8}  {ranks:<10}  {}  {spawned}{command}\n", found.pid, id_text(view.id()));
     }
     text
 }

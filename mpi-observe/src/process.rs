@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 /// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +86,11 @@ pub fn user(pid: u32) -> Option<u32> {
     fs::metadata(format!("/proc/{pid}")).ok().map(|facts| facts.uid())
 }
 
+/// The file of the program that a process runs; `None` where the system does not permit to see it.
+pub fn program(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
 /// The command line of a process, its words separated by blanks, without control characters; empty if it has none.
 pub fn command(pid: u32) -> String {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -110,6 +116,7 @@ mod tests {
         assert!(facts(std::process::id()).is_some() && user(std::process::id()).is_some());
         assert!(!command(std::process::id()).is_empty());
         assert_eq!(parent(std::process::id()), Some(std::os::unix::process::parent_id()));
-        assert_eq!((facts(0), user(0)), (None, None));
+        assert_eq!(program(std::process::id()), std::env::current_exe().ok());
+        assert_eq!((facts(0), user(0), program(0)), (None, None, None));
     }
 }

@@ -82,6 +82,12 @@ impl<'a> JobView<'a> {
         self.job.launcher_pid()
     }
 
+    /// Process id of the `mpiexec` that the user has started for a job on several hosts, if it runs on this host; else 0. Whether that
+    /// process is one is not checked.
+    pub fn front_pid(&self) -> u32 {
+        self.job.front_pid()
+    }
+
     /// The first `MPI_Abort` or fatal error of the whole job: rank, exit code, cause.
     pub fn abort(&self) -> Option<(u32, i32, AbortCause)> {
         self.job.abort()

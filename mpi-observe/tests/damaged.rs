@@ -2,12 +2,14 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
 
 use mpi_fabric::layout::{Layout, MIN_RING_BYTES, PAGE, block};
 use mpi_fabric::{Endpoint, Job, JobOptions};
 use mpi_observe::hang::{self, HangView, RankProcess};
-use mpi_observe::job_list::find;
+use mpi_observe::job_list::{find, id_text};
 use mpi_observe::sample::{Rates, Sampler};
 use mpi_observe::summary::Summary;
 use mpi_observe::timeline::Timeline;
@@ -154,7 +156,7 @@ fn a_job_is_found_by_the_process_that_holds_it_and_read_without_being_changed() 
     let job = Job::create(&JobOptions { ranks: 2, ring_bytes: None, cores: 1 }).expect("memory");
     let own = std::process::id();
     let found = find(Some(&own.to_string())).expect("this process has a job");
-    assert_eq!(found.holder, own);
+    assert_eq!(found.pid, own);
     let by_number = find(Some(&mpi_observe::job_list::id_text(job.id())[..12])).expect("a number");
     assert_eq!((by_number.job.view().id(), by_number.job.view().ranks()), (job.id(), 2));
     let error = find(Some("no such job")).expect_err("no such job");
@@ -162,6 +164,70 @@ fn a_job_is_found_by_the_process_that_holds_it_and_read_without_being_changed() 
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the mappings");
     let of_job: Vec<&str> = maps.lines().filter(|line| line.contains("ferrum-job")).collect();
     assert!(of_job.iter().any(|line| line.contains(" r--s ")), "{of_job:?}");
+}
+
+/// A process that is ended at the end.
+struct Started(Child);
+
+impl Started {
+    fn new(program: &Path, arguments: &[&str]) -> Started {
+        Started(Command::new(program).args(arguments).env(WAITS, "").stdout(Stdio::null()).spawn().expect("a process"))
+    }
+
+    fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// With this variable `waits_for_its_end` waits.
+const WAITS: &str = "FERRUM_TEST_WAITS";
+
+/// No test: what `the_mpiexec_of_a_job_on_several_hosts_names_it_if_it_runs_the_launchers_program` starts.
+#[test]
+#[ignore = "a process for another test"]
+fn waits_for_its_end() {
+    if std::env::var_os(WAITS).is_some() {
+        std::thread::sleep(std::time::Duration::from_secs(60));
+    }
+}
+
+#[test]
+fn the_mpiexec_of_a_job_on_several_hosts_names_it_if_it_runs_the_launchers_program() {
+    let job = Job::create(&JobOptions { ranks: 2, ring_bytes: None, cores: 1 }).expect("memory");
+    let (own, number) = (std::process::id(), id_text(job.id()));
+    let own_program = std::env::current_exe().expect("the test's file");
+    let front = Started::new(&own_program, &["--exact", "waits_for_its_end", "--ignored"]);
+    let other = Started::new(Path::new("sleep"), &["60"]);
+    for (recorded, expected) in [(front.pid(), front.pid()), (other.pid(), own), (u32::MAX, own), (0, own)] {
+        job.set_front(recorded);
+        let found = find(Some(&number)).expect("the number of a job");
+        assert_eq!((found.pid, found.job.view().id()), (expected, job.id()));
+    }
+    assert!(find(Some(&other.pid().to_string())).is_err(), "it has nothing to do with the job");
+    assert!(find(Some(&front.pid().to_string())).is_err(), "the job does not name it");
+    job.set_front(front.pid());
+    let found = find(Some(&front.pid().to_string())).expect("the job names it");
+    assert_eq!((found.pid, found.job.view().id()), (front.pid(), job.id()));
+    assert!(found.command.contains("waits_for_its_end"), "{}", found.command);
+}
+
+#[test]
+fn an_mpiexec_without_ranks_on_this_host_is_no_unknown_process() {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}", std::process::id())).join("mpiexec");
+    std::fs::create_dir_all(program.parent().expect("a folder")).expect("a folder");
+    std::fs::copy("/bin/sleep", &program).expect("a program");
+    let started = Started::new(&program, &["60"]);
+    let error = find(Some(&started.pid().to_string())).expect_err("it has no ranks");
+    let begin = format!("process {} has no rank on this host: ", started.pid());
+    assert!(error.starts_with(&begin) && error.contains("mpiexec 60; if its ranks run on other hosts"), "{error}");
+    std::fs::remove_dir_all(program.parent().expect("a folder")).expect("an end");
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl JobsScreen {
         frame.render_widget(Line::from(text).style(Modifier::BOLD), title);
         let rows = self.jobs.iter().map(|found| {
             let view = found.job.view();
-            let cells = [found.holder.to_string(), view.ranks().to_string(), id_text(view.id()), found.command.clone()];
+            let cells = [found.pid.to_string(), view.ranks().to_string(), id_text(view.id()), found.command.clone()];
             Line1::new(cells.map(Cell::from))
         });
         let widths = [Constraint::Length(8), Constraint::Length(5), Constraint::Length(16), Constraint::Min(20)];

@@ -74,7 +74,7 @@ impl Exporter {
 pub fn runs(found: &FoundJob) -> bool {
     let view = found.job.view();
     let is_there = |pid| process::facts(pid).is_some_and(|facts| facts.state != process::ProcessState::Ended);
-    is_there(found.holder) || (0..view.ranks()).any(|rank| is_there(view.pid(rank)))
+    is_there(found.pid) || (0..view.ranks()).any(|rank| is_there(view.pid(rank)))
 }
 
 /// The ranks of this host and their states.

@@ -69,7 +69,7 @@ fn job_object(found: &FoundJob, kind: &str) -> Object {
         .text("source", "mpitop")
         .text("kind", kind)
         .text("job", &id_text(view.id()))
-        .number("pid", found.holder)
+        .number("pid", found.pid)
         .number("ranks", view.ranks())
         .number("cores", view.cores())
         .text("command", &found.command.clone());

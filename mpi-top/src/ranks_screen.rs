@@ -57,7 +57,7 @@ pub fn title(found: &FoundJob) -> String {
         "job {}, {of} on {} cores{elsewhere}, process {}: {}",
         id_text(view.id()),
         view.cores(),
-        found.holder,
+        found.pid,
         found.command.clone()
     )
 }

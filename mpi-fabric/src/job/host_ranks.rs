@@ -1,4 +1,4 @@
-//! Which ranks of a job run on which host, as readers of a job memory see it.
+//! Which ranks of a job run on which host, and which process has started them all, as readers of a job memory see it.
 //!
 //! Invariant: ranks that were read are ascending and below the size of the job, and names have no control characters.
 //! Not here: who finds the hosts (`mpi-wireup`, `mpi-launch`).
@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering;
 
 use super::Job;
-use crate::layout::header::{HOSTS, HOSTS_BYTES, MOST_HOSTS_BYTES};
+use crate::layout::header::{FRONT_PID, HOSTS, HOSTS_BYTES, MOST_HOSTS_BYTES};
 use crate::rank_list;
 
 /// A host with its ranks.
@@ -40,6 +40,18 @@ impl Job {
         }
         // Release pairs with the Acquire in `hosts`: the text is there.
         self.mapping.word(HOSTS_BYTES).store(text.len() as u64, Ordering::Release);
+    }
+
+    /// Records the process id of the `mpiexec` that the user has started for a job on several hosts, and that runs on this host; for
+    /// the maker of the memory, once.
+    pub fn set_front(&self, pid: u32) {
+        // Relaxed: nothing else is read with this word.
+        self.mapping.half(FRONT_PID).store(pid, Ordering::Relaxed);
+    }
+
+    /// The process id that [`Job::set_front`] has recorded; 0: none.
+    pub fn front_pid(&self) -> u32 {
+        self.mapping.half(FRONT_PID).load(Ordering::Relaxed)
     }
 
     /// The hosts of the job with their ranks, this host first; empty if all ranks are on this host. Ranks that are in no
@@ -79,6 +91,9 @@ mod tests {
         let hosts = [host("node7.example", [2, 3, 5]), host("b", [0, 1]), host("c", [4, 6, 7])];
         job.set_hosts(&hosts);
         assert_eq!(job.hosts(), hosts);
+        assert_eq!(job.front_pid(), 0);
+        job.set_front(77);
+        assert_eq!((job.front_pid(), job.hosts()), (77, hosts.to_vec()));
     }
 
     #[test]

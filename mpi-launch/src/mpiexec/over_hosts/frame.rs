@@ -205,6 +205,8 @@ fields! {
         host: (u32, u32),
         /// By host: its name and ranks.
         hosts: Vec<(String, Vec<u32>)>,
+        /// The front: what `HostInfo` has of its host, and its process id.
+        front: (String, u32),
         /// A number of the job, and its secret for connections between ranks.
         number: u64,
         secret: String,

@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal};
 
 use mpi_fabric::job::HostRanks;
 use mpi_wireup::INITIAL_ERRHANDLER;
+use mpi_wireup::host_info::HostInfo;
 
 use super::super::plan::Plan;
 use super::frame::{JobPart, ProgramPart};
@@ -24,6 +25,7 @@ pub(super) fn common(plan: &Plan<'_>, options: &Options) -> io::Result<JobPart> 
         size: plan.ranks,
         host: (0, hosts.len().max(1) as u32),
         hosts,
+        front: (HostInfo::own().to_value(), std::process::id()),
         mapping: plan.placement.as_ref().map(|all| all.mapping()).unwrap_or_default(),
         settings: plan.settings.clone(),
         variables: handler.into_iter().chain(options.variables.iter().cloned()).collect(),
@@ -125,6 +127,12 @@ pub(super) fn hosts_of(part: &JobPart, world: &[u32]) -> Option<Vec<HostRanks>> 
     (hosts.len() == part.host.1 as usize && hosts[0].ranks == world).then_some(hosts)
 }
 
+/// The process id of the front, if this process can see that process; `own`: the host of this process.
+pub(super) fn front_of(part: &JobPart, own: &HostInfo) -> Option<u32> {
+    let (host, pid) = &part.front;
+    HostInfo::parse(host).filter(|host| host.is_same_as(own)).map(|_| *pid)
+}
+
 /// Whether these are ranks of a job of a size, in their order, each once.
 fn are_of_job(ranks: &[u32], size: u32) -> bool {
     ranks.is_sorted_by(|a, b| a < b) && ranks.iter().all(|rank| *rank < size)
@@ -140,6 +148,16 @@ pub(super) fn ranks_of(part: &JobPart) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_front_is_named_where_it_can_be_seen() {
+        let own = HostInfo::own();
+        let part = |host: HostInfo| JobPart { front: (host.to_value(), 7), ..JobPart::default() };
+        assert_eq!(front_of(&part(own.clone()), &own), Some(7));
+        assert_eq!(front_of(&part(HostInfo { boot: "other".into(), ..own.clone() }), &own), None);
+        assert_eq!(front_of(&part(HostInfo { namespace: "pid:[1]".into(), ..own.clone() }), &own), None);
+        assert_eq!(front_of(&JobPart { front: ("nonsense".into(), 7), ..JobPart::default() }, &own), None);
+    }
 
     #[test]
     fn hosts_that_contradict_the_part_are_refused() {

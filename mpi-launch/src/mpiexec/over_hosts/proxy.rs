@@ -14,6 +14,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use mpi_fabric::{AbortCause, Job, JobOptions, Life, host};
+use mpi_wireup::host_info::HostInfo;
 use mpi_wireup::spawn_request::SpawnResult;
 
 use super::super::guard::Guard;
@@ -77,6 +78,9 @@ fn run(link: &mut Link, part: &JobPart, limit: Duration, parent: i32) -> Result<
     let options = JobOptions { ranks: part.size, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
     job.set_hosts(&hosts);
+    if let Some(front) = part::front_of(part, &HostInfo::own()) {
+        job.set_front(front);
+    }
     if part.peaks {
         job.keep_peaks();
     }

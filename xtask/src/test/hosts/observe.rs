@@ -36,6 +36,34 @@ looks() {
 }
 "#;
 
+/// Waits until `mpitop` finds the ranks on h1 by the process id of the front, prints what it shows, with FRONT for that id, and ends
+/// the front. The argument is a text to wait for.
+const LOOKS_BY_FRONT: &str = r#"
+looks_by_front() {
+    for _ in $(seq 300); do
+        front=$(lab run 1 ps -eo pid=,comm=,args= | awk '$2 == "mpiexec" && !/--serve-host/ { print $1; exit }')
+        [ -n "$front" ] && lab run 1 "$B/mpitop" --once $front 2>&1 | grep -qF -e "$1" && break
+        sleep 0.1
+    done
+    for form in "--once $front" "--once --json $front" "--why $front" --list; do lab run 1 "$B/mpitop" $form 2>&1; done | sed "s/\b$front\b/FRONT/g"
+    lab run 1 sh -c "kill $front"; wait $! 2> /dev/null; echo over
+}
+"#;
+
+/// What `mpitop` prints on h1, by the process id of the front there.
+const SEEN_BY_FRONT: &[&str] = &[
+    " cores (ranks 2-3 are on h2), process FRONT: ",
+    "MPI_Ssend to rank 2 with tag 3\n",
+    "\"kind\":\"job\",",
+    "\"pid\":FRONT,\"ranks\":4,",
+    "\"hosts\":[{\"host\":\"h1\",\"ranks\":[0,1]},{\"host\":\"h2\",\"ranks\":[2,3]}]",
+    "\"kind\":\"rank\",\"rank\":1,",
+    "rank 0 waits in MPI_Ssend to rank 2 with tag 3, which is on h2\n",
+    "  (ranks 2-3 are on h2: what they do is not seen from here)\n",
+    "   FRONT  4 ranks ",
+    "over\n",
+];
+
 /// What `mpitop` prints on h2.
 const SEEN_ON_H2: &[&str] = &[
     ", 4 ranks on ",
@@ -50,7 +78,7 @@ const SEEN_ON_H2: &[&str] = &[
 
 const PLACES: &str = "(ranks 0-1 are on h1, ranks 2-3 are on h2)";
 
-/// As the cases of `hosts`; `@` stands for [`HANGS`] and [`LOOKS`].
+/// As the cases of `hosts`; `@` stands for [`HANGS`], [`LOOKS`] and [`LOOKS_BY_FRONT`].
 const OBSERVED: &[(&str, &str, &[&str])] = &[
     (
         "observe: a time limit names the cause",
@@ -119,6 +147,21 @@ const OBSERVED: &[(&str, &str, &[&str])] = &[
         SEEN_ON_H2,
     ),
     (
+        "observe: mpitop by the process id of mpiexec",
+        "@ hydra -n 4 -host h1,h2 $W/hang far 2> /dev/null & looks_by_front MPI_Ssend",
+        SEEN_BY_FRONT,
+    ),
+    (
+        "observe: mpitop by the process id of an mpiexec without ranks on its host",
+        "@ hydra -n 4 -host h2,h3 $W/hang far 2> /dev/null & looks_by_front 'no rank on this host'",
+        &[
+            "mpitop: process FRONT has no rank on this host: ",
+            "; if its ranks run on other hosts, start mpitop on one of them\n",
+            "no job of this user runs on this host\n",
+            "over\n",
+        ],
+    ),
+    (
         "observe: --stats",
         "hydra -n 4 --stats -host h1,h2 $W/load once; echo code $?",
         &[
@@ -168,7 +211,13 @@ pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<(
         library.compile(&paths::root().join("tests").join(source), &work.join(program), &["-pthread"])?;
     }
     for (name, line, prints) in OBSERVED {
-        cases(lab, dist, work, &[(name, &line.replace('@', &format!("{HANGS}{LOOKS}")), prints)], report)?;
+        cases(
+            lab,
+            dist,
+            work,
+            &[(name, &line.replace('@', &format!("{HANGS}{LOOKS}{LOOKS_BY_FRONT}")), prints)],
+            report,
+        )?;
     }
     Ok(())
 }
@@ -180,5 +229,12 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
         return Ok(());
     }
     let alone = "lab run 1 srun --mpi=pmi2 -K -N 2 -n 4 --overcommit $W/hang far 2> /dev/null & looks";
-    cases(lab, dist, work, &[("observe: mpitop under Slurm alone", &format!("{LOOKS}{alone}"), SEEN_ON_H2)], report)
+    let ours = "slurm -ppn 2 $W/hang far 2> /dev/null & looks_by_front MPI_Ssend";
+    for (name, looks, line, prints) in [
+        ("observe: mpitop under Slurm alone", LOOKS, alone, SEEN_ON_H2),
+        ("observe: mpitop by the process id of mpiexec in Slurm", LOOKS_BY_FRONT, ours, SEEN_BY_FRONT),
+    ] {
+        cases(lab, dist, work, &[(name, &format!("{looks}{line}"), prints)], report)?;
+    }
+    Ok(())
 }
