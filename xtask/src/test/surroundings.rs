@@ -1,15 +1,16 @@
-//! `mpiexec` in restricted surroundings: as root and as the user nobody, without /dev/shm, network, temporary files or
+//! `mpiexec` in restricted surroundings: as root and as the user nobody, with few processes, without /dev/shm, network, temporary files or
 //! standard input, on a read-only file system, with little memory, a long path, many ranks.
 //!
 //! Namespaces and control groups of this test create the surroundings; those that the machine does not allow are
 //! skipped.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::Report;
+use super::{Report, network};
 use crate::process::Outcome;
 use crate::{Result, process, tools};
 
@@ -33,12 +34,39 @@ const PLACES: [(&str, &str, &[&str]); 5] = [
     ("no /proc", "mount -t tmpfs -o ro,size=4k none /proc && exec \"$@\"", &["-m"]),
 ];
 
+const MORE_PROCESSES: &str =
+    "; start fewer ranks, or raise the limit of processes (ulimit -u, or pids.max of the control group)";
+
+const NO_THREAD_FOR_NETWORK: &str = "no thread for the ends of processes on other hosts";
+
+/// Name, most processes and threads, line of bash, exit code, and what it writes on standard error.
+const FEW_PROCESSES: [(&str, u32, &str, i32, &str); 4] = [
+    ("no process for the guard", 1, "exec \"$M\" -n 2 \"$P/size\"", 1, MORE_PROCESSES),
+    ("no process for a rank", 4, "exec \"$M\" -n 6 \"$P/size\"", 1, MORE_PROCESSES),
+    (
+        "no thread for the progress of collectives",
+        4,
+        "exec \"$M\" -n 2 --cvar coll_progress_thread=on \"$P/size\" ibarrier",
+        39, // MPI_ERR_NO_MEM
+        "Set coll_progress_thread=off, or allow more threads (ulimit -u).",
+    ),
+    (
+        NO_THREAD_FOR_NETWORK,
+        4,
+        "FERRUM_NET_FORCE=all exec \"$M\" -n 2 \"$P/size\"",
+        0,
+        "; this process finds the end of a process on another host only when it sends to that process, and a receive from it may \
+         wait for ever\n",
+    ),
+];
+
 /// All surroundings; `folder` holds the compiled programs.
 pub fn suite(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let places = Places { mpiexec: dist.join("bin/mpiexec"), folder: folder.to_owned() };
     places.everywhere(report)?;
     places.unshared(report)?;
     places.little_memory(report)?;
+    places.few_processes(report)?;
     places.as_nobody(report)
 }
 
@@ -100,25 +128,48 @@ impl Places {
     }
 
     fn as_nobody(&self, report: &mut Report) -> Result<()> {
+        if !report.selects("as nobody") {
+            return Ok(());
+        }
         if !tools::is_root() {
             report.skip("as nobody", "only root can become another user");
             return Ok(());
         }
-        // The user nobody cannot enter the folders on the way to the programs, so they are copied.
-        let folder = std::env::temp_dir().join(format!("ferrum-nobody-{}", std::process::id()));
-        fs::create_dir_all(folder.join("bin"))?;
-        fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-        fs::copy(&self.mpiexec, folder.join("bin/mpiexec"))?;
-        fs::copy(self.folder.join("size"), folder.join("size"))?;
-        let library = self.mpiexec.with_file_name("../lib/libmpi_abi.so.1");
-        fs::copy(&library, folder.join("libmpi_abi.so.1"))?;
-        let mut command = Command::new(folder.join("bin/mpiexec"));
-        command.args(["-n", "2"]).arg(folder.join("size")).env("LD_LIBRARY_PATH", &folder).current_dir("/");
-        std::os::unix::process::CommandExt::uid(&mut command, 65534);
-        let outcome = self.run(&mut command);
-        fs::remove_dir_all(&folder)?;
-        let outcome = outcome?;
+        let all = Copies::new(&self.mpiexec, &self.folder.join("size"))?;
+        let mut command = Command::new(all.0.join("bin/mpiexec"));
+        command.args(["-n", "2"]).arg(all.0.join("size")).env("LD_LIBRARY_PATH", &all.0).current_dir("/");
+        command.uid(65534);
+        let outcome = self.run(&mut command)?;
         report.check("as nobody", prints(&outcome, "size 2"), || outcome.report());
+        Ok(())
+    }
+
+    /// Limits of processes and threads, which the kernel counts together. It does not limit root, who becomes a user without
+    /// other processes.
+    fn few_processes(&self, report: &mut Report) -> Result<()> {
+        let all = Copies::new(&self.mpiexec, &self.folder.join("size"))?;
+        for (name, most, line, code, text) in FEW_PROCESSES {
+            if !report.selects(name) {
+                continue;
+            }
+            if most > 1 && !tools::is_root() {
+                report.skip(name, "only root can become a user without other processes");
+                continue;
+            }
+            if name == NO_THREAD_FOR_NETWORK && !network::has_libfabric() {
+                report.skip(name, "libfabric.so.1 is not found (Debian: libfabric1)");
+                continue;
+            }
+            let mut command = Command::new("bash");
+            command.args(["-c", &format!("ulimit -u {most}; {line}")]).current_dir("/");
+            command.env("M", all.0.join("bin/mpiexec")).env("P", &all.0).env("LD_LIBRARY_PATH", &all.0);
+            if tools::is_root() {
+                command.uid(20_000 + std::process::id() % 40_000);
+            }
+            let outcome = self.run(&mut command)?;
+            let good = outcome.status.code() == Some(code) && outcome.stderr.contains(text);
+            report.check(name, good, || outcome.report());
+        }
         Ok(())
     }
 
@@ -160,6 +211,31 @@ impl Places {
 
     fn run(&self, command: &mut Command) -> Result<Outcome> {
         process::run(command, LIMIT)
+    }
+}
+
+/// Copies of programs in a folder that every user can enter, removed at the end; other folders on the way to them may be closed.
+struct Copies(PathBuf);
+
+impl Copies {
+    /// Copies `mpiexec`, its library and a program.
+    fn new(mpiexec: &Path, program: &Path) -> Result<Copies> {
+        let folder = std::env::temp_dir().join(format!("ferrum-nobody-{}", std::process::id()));
+        fs::create_dir_all(folder.join("bin"))?;
+        let copies = Copies(folder);
+        let folder = &copies.0;
+        fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        fs::copy(mpiexec, folder.join("bin/mpiexec"))?;
+        fs::copy(program, folder.join(program.file_name().unwrap_or_default()))?;
+        fs::copy(mpiexec.with_file_name("../lib/libmpi_abi.so.1"), folder.join("libmpi_abi.so.1"))?;
+        Ok(copies)
+    }
+}
+
+impl Drop for Copies {
+    fn drop(&mut self) {
+        // What is left lies in a folder for temporary files.
+        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
