@@ -77,8 +77,11 @@ static void parts(void)
 __attribute__((noinline)) static void crash(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 1)
+    if (rank == 1) {
+        // The others leave the barrier meanwhile.
+        usleep(300000);
         *(volatile int *)(size_t)buffer[1] = 1;
+    }
     MPI_Recv(buffer, 1, MPI_CHAR, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
