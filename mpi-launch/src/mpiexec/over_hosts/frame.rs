@@ -116,6 +116,16 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
+impl<T: Field> Field for Box<T> {
+    fn put(&self, to: &mut Vec<u8>) {
+        (**self).put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Box<T>> {
+        T::take(from).map(Box::new)
+    }
+}
+
 impl<T: Field> Field for Vec<T> {
     fn put(&self, to: &mut Vec<u8>) {
         (self.len() as u32).put(to);
@@ -286,7 +296,7 @@ frames! {
     /// Proxy: the answer to that.
     Answer = 3 { answer: u64 },
     /// `mpiexec`: what to run.
-    Job = 4 { part: JobPart },
+    Job = 4 { part: Box<JobPart> },
     /// Proxy: all is there; warnings, and by how many nanoseconds the time of day is ahead of the host's monotonic clock.
     Ready = 5 { warnings: Vec<String>, ahead_ns: u64 },
     /// Proxy: nothing can be started; exit code and sentence.
@@ -365,7 +375,7 @@ mod tests {
         let part = JobPart { programs: vec![program], host: (1, 2), ring_bytes: Some(9), ..Default::default() };
         for frame in [
             Frame::Ping {},
-            Frame::Job { part },
+            Frame::Job { part: Box::new(part) },
             Frame::Output { rank: 3, error: true, bytes: Bytes(vec![0, 255]) },
             Frame::Fence { values: vec![("k".into(), "v".into())] },
             Frame::Ended { rank: 1, killed: true, code: 9, inside: false, memory: true },

@@ -400,7 +400,7 @@ impl Front<'_> {
         part.programs = part::programs(self.plan, number as u32);
         let host = &mut self.hosts[number];
         host.link = Some(link);
-        host.send(&Frame::Job { part });
+        host.send(&Frame::Job { part: Box::new(part) });
     }
 
     /// Reads what a host has sent.
