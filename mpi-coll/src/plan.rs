@@ -14,10 +14,10 @@ const FLAT_SIZE: u32 = 4;
 /// As [`FLAT_SIZE`], for messages that the receivers copy themselves.
 const FLAT_LONG_SIZE: u32 = 16;
 
-/// Shortest part of long data where processes share cores, and each wait for a part may cost a context switch. The root
+/// The part of long data where processes share cores, and each wait for a part may cost a context switch. The root
 /// of a broadcast waits for nobody.
-const fn crowded_chunk(which: CollOp) -> u64 {
-    if matches!(which, CollOp::Bcast) { 64 << 10 } else { 512 << 10 }
+fn crowded_chunk(which: CollOp, chunk: u64) -> u64 {
+    if matches!(which, CollOp::Bcast) { chunk.min(64 << 10) } else { chunk.max(512 << 10) }
 }
 
 /// The algorithm of a call.
@@ -95,7 +95,8 @@ impl Plan {
         // Reproducible sums are computed from messages of their own form.
         let reproduces = matches!(which, CollOp::Reduce | CollOp::Allreduce) && settings.reproducible_sums.get();
         let shares = shape == AUTO && which.can_share() && settings.shared.get() && !reproduces;
-        let chunk = settings.shared_chunk.get().max(if crowded { crowded_chunk(which) } else { 0 });
+        let chunk = settings.shared_chunk.get();
+        let chunk = if crowded { crowded_chunk(which, chunk) } else { chunk };
         let longest = if shares { longest.min(chunk) } else { 0 };
         Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit, longest, hosts: false }
     }
@@ -112,15 +113,20 @@ impl Plan {
         self.longest
     }
 
-    /// The same plan for a call with this many bytes, as counted. Where processes share cores, a long exchange of all with all
-    /// goes by messages, whose data are copied once.
+    /// The same plan for a call with this many bytes, as counted. A long exchange of all with all, and a long broadcast between two,
+    /// go by messages, whose data are copied once.
     #[inline(always)]
     pub fn with_bytes(self, which: CollOp, bytes: u64, settings: &CollSettings) -> Plan {
-        let sent = || bytes - bytes / u64::from(self.size);
-        match which == CollOp::Alltoall && self.crowded && sent() > settings.shared_alltoall_limit.get() {
-            true => Plan { longest: 0, ..self },
-            false => self,
-        }
+        let by_messages = match which {
+            CollOp::Alltoall => {
+                let limit =
+                    if self.crowded { &settings.shared_alltoall_limit } else { &settings.shared_alltoall_limit_cores };
+                bytes - bytes / u64::from(self.size) > limit.get()
+            }
+            CollOp::Bcast => self.size == 2 && bytes > settings.shared_bcast_limit.get(),
+            _ => false,
+        };
+        if by_messages { Plan { longest: 0, ..self } } else { self }
     }
 
     /// The same plan for a communicator with several hosts.

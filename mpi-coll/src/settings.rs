@@ -90,15 +90,25 @@ mpi_t::cvars! {
         pub shared: bool = true =>
             { name: "coll_shared", unit: "", category: "coll", scope: AllEq, verbosity: TunerBasic },
         /// Most bytes that a process publishes at once in a collective through shared memory; longer data go in parts. Where
-        /// processes must share cores it is 512 KiB at least, of MPI_Bcast 64 KiB. Takes effect with the next call, and cannot be set while a
+        /// processes must share cores it is 512 KiB at least, of MPI_Bcast 64 KiB at most. Takes effect with the next call, and cannot be set while a
         /// collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.
-        pub shared_chunk: u64 = 65536 =>
+        pub shared_chunk: u64 = 256 << 10 =>
             { name: "coll_shared_chunk", unit: "bytes", category: "coll", scope: AllEq, range: 1024..=1 << 30 },
         /// Most bytes that a process sends in an MPI_Alltoall through shared memory where processes must share cores; more go as
         /// messages. Takes effect with the next call, and cannot be set while a collective call of this process is under
         /// way. Must be equal in all processes of the job; otherwise calls hang.
         pub shared_alltoall_limit: u64 = 1 << 20 =>
             { name: "coll_shared_alltoall_limit", unit: "bytes", category: "coll", scope: AllEq },
+        /// The same where each process has a core of its own: most bytes that a process sends in an MPI_Alltoall through shared
+        /// memory; more go as messages. Takes effect with the next call, and cannot be set while a collective call of this
+        /// process is under way. Must be equal in all processes of the job; otherwise calls hang.
+        pub shared_alltoall_limit_cores: u64 = 128 << 10 =>
+            { name: "coll_shared_alltoall_limit_cores", unit: "bytes", category: "coll", scope: AllEq },
+        /// Longest MPI_Bcast in bytes between two processes that goes through shared memory; a longer one is a message. Takes
+        /// effect with the next call, and cannot be set while a collective call of this process is under way. Must be
+        /// equal in all processes of the job; otherwise calls hang.
+        pub shared_bcast_limit: u64 = 256 << 10 =>
+            { name: "coll_shared_bcast_limit", unit: "bytes", category: "coll", scope: AllEq },
         /// Most processes of a communicator whose collectives go through shared memory; each looks at the words of all
         /// others. At most 64. Takes effect for a communicator at its first blocking collective. Must be equal in all
         /// processes of the job; otherwise calls hang.

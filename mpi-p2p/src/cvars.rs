@@ -27,8 +27,8 @@ mpi_t::cvars! {
             range: 1..=1 << 30, verbosity: TunerAll },
         /// Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one
         /// piece and lies in memory that both processes can map: that of MPI_Alloc_mem (memory_share_alloc_mem), and that of a
-        /// window, by MPI_Win_allocate_shared or MPI_Win_allocate; to a receiver that is near (fabric_ring_distance is below 50
-        /// and not 0, or fabric_copy_stores is cached), except one such message in 32, which measures the distance again; and
+        /// window, by MPI_Win_allocate_shared or MPI_Win_allocate; to a receiver that is near (fabric_ring_distance is below 50,
+        /// with processors of Intel 80, and not 0, or fabric_copy_stores is cached), except one such message in 32, which measures the distance again; and
         /// messages above p2p_calibration_limit_far to all receivers. If the receiver has not mapped the memory, or receives
         /// into many short pieces, the message goes in fragments. Takes effect with the next send.
         pub copy_shared_from: u64 = 64 << 10 => {

@@ -19,7 +19,7 @@ mpi_t::instruments! {
         pub limit_near: Size =
             { name: "p2p_calibration_limit_near", class: Generic, type: u64, unit: "bytes", category: "p2p.protocol" },
         /// Longest message in bytes that a blocking send of this process sends in fragments to a process on a core that
-        /// shares no cache (fabric_ring_distance is 50 or more): p2p_pipelined_limit, or with -1 as calibrated, and 16 MiB
+        /// shares no cache (fabric_ring_distance is 50 or more, with processors of Intel 80): p2p_pipelined_limit, or with -1 as calibrated, and 16 MiB
         /// before. Updated by the first blocking send of a message longer than the eager limit after a change.
         pub limit_far: Size =
             { name: "p2p_calibration_limit_far", class: Generic, type: u64, unit: "bytes", category: "p2p.protocol" },

@@ -23,7 +23,12 @@ const TURN_WAIT: Duration = Duration::from_micros(20);
 const FIRST_PAUSE: Duration = Duration::from_micros(1);
 /// The bound of a sleep, because not every kernel makes all threads execute a fence.
 static LONGEST_SLEEP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-/// How often a thread that polls looks whether the lock is free before it waits as others do: about a microsecond.
+/// The first pause of a thread that polls and finds the lock held, and the limit of its pauses, each twice as long as the one before:
+/// each attempt may end a burst of another thread's calls (measured with two threads in each of 2 processes on 16 cores: 3.5
+/// million messages a second without pauses, 4.8 with; with four threads a half round trip of 8.3 and 4.0 us).
+const FIRST_POLL_PAUSE: Duration = Duration::from_nanos(500);
+const POLL_PAUSES: Duration = Duration::from_micros(16);
+/// How often it then looks whether the lock is free before it waits as others do: about a microsecond.
 const CLOSE_LOOKS: u32 = 50;
 /// How often a release looks whether the lock has been taken by a thread whose turn it is.
 const LOOKS: u32 = 64;
@@ -62,7 +67,8 @@ impl RawLock {
         }
     }
 
-    /// As [`RawLock::take`], for a thread that polls or has slept: it looks closely first, and so may end a burst.
+    /// As [`RawLock::take`], for a thread that polls or has slept: it tries again soon,
+    /// and so may end a burst.
     #[inline]
     pub(super) fn take_soon(&self) {
         if !self.word.try_take(this_thread()) {
@@ -150,14 +156,16 @@ impl RawLock {
         self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Looks closely for a while, then sleeps: where there are more threads than cores, the holder may need this one.
+    /// Pauses a few times, then looks closely for a while, then sleeps: where there are more threads than cores, the holder
+    /// may need this one.
     #[cold]
     fn take_soon_slow(&self) {
         let me = self.begin_wait();
-        if !(0..CLOSE_LOOKS).any(|_| {
+        let look = |_| {
             spin_loop();
             self.take_if_free(me)
-        }) {
+        };
+        if !(has_other_cores() && self.take_in_a_pause(me) || (0..CLOSE_LOOKS).any(look)) {
             self.take_asleep(me, false);
         }
         self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -185,6 +193,19 @@ impl RawLock {
                 return true;
             }
             pause *= 4;
+        }
+        false
+    }
+
+    /// Attempts to take the lock after pauses that double; whether it did.
+    fn take_in_a_pause(&self, me: u64) -> bool {
+        let mut pause = FIRST_POLL_PAUSE;
+        while pause < POLL_PAUSES {
+            self.await_turn(pause);
+            if self.take_if_free(me) {
+                return true;
+            }
+            pause *= 2;
         }
         false
     }
