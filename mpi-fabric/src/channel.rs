@@ -12,6 +12,7 @@
 //! erroneous; then data are wrong, and nothing else.
 //! Not here: the protocol's words (`coll_room::protocol`), what is published (`mpi-coll`), waiting (`mpi-p2p`).
 
+mod data_records;
 mod open;
 mod passed;
 mod window;
@@ -306,7 +307,7 @@ impl Channel {
                 return Ok(Publication { channel: self, line, start, bytes, place, number });
             }
         }
-        let at = self.window.free_data(self, number, bytes)?;
+        let at = self.window.free_data(self, (number, exchange), bytes)?;
         // SAFETY: inside the part.
         let start = unsafe { self.parts[self.rank].data.add(at) };
         Ok(Publication { channel: self, line, start, bytes, place: DataPlace::Part(at), number })

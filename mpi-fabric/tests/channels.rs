@@ -257,3 +257,37 @@ fn room_of_the_next_turn_takes_data_of_the_present_one() {
     one.reserve(one.longest()).ok().expect("the first one's room").publish(1);
     assert!(one.reserve_next(one.longest()).is_some() && one.reserve_next(one.longest()).is_none());
 }
+
+#[test]
+fn exchanges_of_three_use_no_more_than_a_few_publications_need() {
+    let endpoints = Endpoint::threads(3).expect("memory for three ranks");
+    let lengths = [2 << 20];
+    let places: Vec<Option<Place>> = endpoints.iter().map(|endpoint| endpoint.take_room(&lengths)).collect();
+    let open = |endpoint: &Endpoint| endpoint.open_channel(&[0, 1, 2], endpoint.rank(), &places).expect("opened");
+    let channels: Vec<Channel> = endpoints.iter().map(open).collect();
+    let bytes = 128 << 10;
+    let publish = |channel: &Channel| channel.reserve_exchange(bytes).map_err(drop).map(|room| room.publish(1));
+    let read_all = |channel: &Channel| {
+        (0..3).all(|rank| channel.read(rank).is_ok())
+    };
+    // Nobody waits for room if each has read the exchange before, though none knows that the others have read it too.
+    for _ in 0..100 {
+        assert!(channels.iter().all(|channel| publish(channel).is_ok()));
+        assert!(channels.iter().all(read_all));
+        channels.iter().for_each(|channel| channel.end_operation(true));
+    }
+    // One reader is late, which the third publication finds: it would lie where the first one is.
+    let [first, second, late] = <[Channel; 3]>::try_from(channels).expect("three channels");
+    publish(&first).expect("room");
+    first.end_operation(false);
+    second.end_operation(false);
+    publish(&first).expect("room");
+    first.end_operation(false);
+    second.end_operation(false);
+    assert!(first.reserve_exchange(bytes).is_err());
+    // A publication of no exchange has the whole area.
+    assert!(first.reserve(bytes).is_ok());
+    late.end_operation(false);
+    late.end_operation(false);
+    assert!(first.reserve_exchange(bytes).is_ok());
+}

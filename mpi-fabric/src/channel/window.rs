@@ -1,13 +1,15 @@
 //! What one process has published and others may still read: which lines and which data it may write next.
 //!
 //! Data are used in turn, around the whole area between near processes, and in a short part of it between far ones (see
-//! `copy_buffer`, `ring::distance`), and for short data of several processes, which stay in second-level caches then.
+//! `copy_buffer`, `ring::distance`), for short data of several processes and for their exchanges, which stay in caches then.
 //! Invariant: what is written next belongs to no step that another process has not finished.
+//! Not here: the places of data (`data_records`).
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
+use super::data_records::DataRecords;
 use super::{Channel, IN_LINE};
 use crate::coll_room::reports::Reports;
 use crate::coll_room::{LINES, protocol};
@@ -15,7 +17,8 @@ use crate::layout::LINE;
 use crate::raised_word::Awaited;
 use crate::ring::{Distance, clock_ns};
 
-/// Part of the area that is used between far processes and for short data of several, unless one publication is longer than half of it.
+/// Part of the area that is used between far processes, and for short data and exchanges of several, unless one publication is longer than
+/// half of it.
 const FAR_AREA: usize = 256 << 10;
 /// Longest publication: two have room in a part of the area that a second-level cache holds.
 const LONGEST: usize = 512 << 10;
@@ -23,8 +26,6 @@ const LONGEST: usize = 512 << 10;
 const LOOKS: u64 = 8;
 /// The same of short data.
 const SHORT_LOOKS: u64 = 64;
-/// Publications that may have data at the same time: one for each line, rounded up.
-const RECORDS: usize = LINES.next_power_of_two();
 /// Data up to this part of the area are short: those of 16 operations, which need not be reported, take a quarter of it.
 const SHORT: usize = 64;
 
@@ -38,14 +39,7 @@ pub(super) struct Window {
     /// By line, the number of its last publication.
     last: [AtomicU64; LINES],
     reports: Reports,
-    /// Number and position of publications with data, the oldest at `oldest % RECORDS`.
-    records: [(AtomicU64, AtomicU64); RECORDS],
-    oldest: AtomicUsize,
-    newest: AtomicUsize,
-    /// Position behind the last data, counted on and on.
-    next: AtomicU64,
-    /// Bytes of the area in use.
-    area: AtomicUsize,
+    records: DataRecords,
     /// Longest data outside of lines that the operation has published or read.
     data: AtomicUsize,
     /// Longest short data.
@@ -66,11 +60,7 @@ impl Window {
         Window {
             last: [const { AtomicU64::new(0) }; LINES],
             reports,
-            records: [const { (AtomicU64::new(0), AtomicU64::new(0)) }; RECORDS],
-            oldest: AtomicUsize::new(0),
-            newest: AtomicUsize::new(0),
-            next: AtomicU64::new(0),
-            area: AtomicUsize::new(area),
+            records: DataRecords::new(area),
             data: AtomicUsize::new(0),
             short: area.min(FAR_AREA) / SHORT,
             unreported: AtomicBool::new(false),
@@ -168,51 +158,35 @@ impl Window {
         }
     }
 
-    /// Room for data of a step, as an offset in the area, or what must come before.
-    pub fn free_data<'c>(&self, channel: &'c Channel, number: u64, bytes: usize) -> Result<usize, Awaited<'c>> {
+    /// Room for data of a step, as an offset in the area, or what must come before. `exchange` as for [`Channel::reserve_exchange`].
+    pub fn free_data<'c>(
+        &self,
+        channel: &'c Channel,
+        (number, exchange): (u64, bool),
+        bytes: usize,
+    ) -> Result<usize, Awaited<'c>> {
         self.saw_data(bytes);
         let (looks, is_short) = (self.looks.load(Relaxed) + 1, bytes <= self.short);
         let is_due = looks >= if is_short { SHORT_LOOKS } else { LOOKS };
         // Short data are reported seldom, and the line that is measured changes with the report.
         self.looks.store(if is_due && (self.measure(channel) || is_short) { 0 } else { looks }, Relaxed);
         let need = bytes.next_multiple_of(LINE) as u64;
+        // Two publications have room: before a process publishes data in an exchange it has read those of all others in the exchange before,
+        // so all have finished the one before that. A writer that may be ahead of its readers, as in a broadcast, uses the whole area.
+        let few = self.streams() || (is_short || exchange) && self.reports.size() > 2;
+        let area = if few { FAR_AREA.max(2 * need as usize).min(channel.area) } else { channel.area };
         loop {
-            let (mut oldest, newest) = (self.oldest.load(Relaxed), self.newest.load(Relaxed));
-            while oldest != newest && self.reports.cover(self.records[oldest % RECORDS].0.load(Relaxed)) {
-                oldest += 1;
+            match self.records.place(number, need, area as u64, |number| self.reports.cover(number)) {
+                Ok(at) => return Ok(at),
+                Err(first) => self.require(channel, first + 1)?,
             }
-            self.oldest.store(oldest, Relaxed);
-            if oldest == newest {
-                let few = self.streams() || is_short && self.reports.size() > 2;
-                let area = if few { FAR_AREA.max(2 * need as usize).min(channel.area) } else { channel.area };
-                if area != self.area.load(Relaxed) {
-                    self.area.store(area, Relaxed);
-                    self.next.store(0, Relaxed);
-                }
-            }
-            let (area, mut at) = (self.area.load(Relaxed) as u64, self.next.load(Relaxed));
-            if at % area + need > area {
-                at = at.next_multiple_of(area);
-            }
-            let (first, start) = &self.records[oldest % RECORDS];
-            // A publication longer than the part in use waits until that can grow.
-            let has_room = need <= area && at + need <= start.load(Relaxed) + area;
-            if oldest == newest || newest - oldest < RECORDS && has_room {
-                let (into, position) = &self.records[newest % RECORDS];
-                into.store(number, Relaxed);
-                position.store(at, Relaxed);
-                self.newest.store(newest + 1, Relaxed);
-                self.next.store(at + need, Relaxed);
-                return Ok((at % area) as usize);
-            }
-            self.require(channel, first.load(Relaxed) + 1)?;
         }
     }
 
     /// Where the next data will lie if they have room behind the last ones.
     #[inline]
     pub fn next_data(&self) -> usize {
-        (self.next.load(Relaxed) % (self.area.load(Relaxed) as u64).max(1)) as usize
+        self.records.next_data()
     }
 
     /// Waits until all other processes have finished the steps before a number.
