@@ -175,8 +175,7 @@ impl Collectives {
         let reducer = reduction.map(|what| what.op.on(what.datatype, what.handle)).transpose()?;
         let heading = Heading::new(shape.which, shape.matching);
         let mutual = is_mutual(shape.which, shape.team.size);
-        // Steps of a reduction also read the process's own publication.
-        let exchanges = mutual && shape.which != CollOp::Allreduce;
+        let exchanges = shape.exchanges();
         let turns = if shape.plan.shared() { self.turns(comm, heading, exchanges) } else { None };
         let mut run = Run::new(link, local, memory, reduction.zip(reducer.as_ref()), turns);
         let result = shape.steps(&mut run);

@@ -82,6 +82,17 @@ impl Shape<'_> {
         all.min(self.plan.longest())
     }
 
+    /// Whether every process publishes in each turn of a call through the channel, and reads what all others publish in it; but of the turns
+    /// of a reduction whose combining is divided only the root reads the last one. Of two processes steps of a reduction read the
+    /// process's own publication, so their rooms do not pass.
+    pub(crate) fn exchanges(&self) -> bool {
+        match self.which {
+            CollOp::Reduce => self.bytes > 0 && reducing::is_split_reduce(self),
+            CollOp::Allreduce => self.team.size > 2,
+            which => is_mutual(which, self.team.size),
+        }
+    }
+
     fn others(&self) -> impl Iterator<Item = u32> + use<> {
         self.team.others()
     }

@@ -267,9 +267,7 @@ fn exchanges_of_three_use_no_more_than_a_few_publications_need() {
     let channels: Vec<Channel> = endpoints.iter().map(open).collect();
     let bytes = 128 << 10;
     let publish = |channel: &Channel| channel.reserve_exchange(bytes).map_err(drop).map(|room| room.publish(1));
-    let read_all = |channel: &Channel| {
-        (0..3).all(|rank| channel.read(rank).is_ok())
-    };
+    let read_all = |channel: &Channel| (0..3).all(|rank| channel.read(rank).is_ok());
     // Nobody waits for room if each has read the exchange before, though none knows that the others have read it too.
     for _ in 0..100 {
         assert!(channels.iter().all(|channel| publish(channel).is_ok()));

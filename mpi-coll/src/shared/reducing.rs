@@ -31,15 +31,20 @@ pub(super) fn allreduce<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()
     shape.deliver(steps, value)
 }
 
+/// Whether the combining of a reduction to the root is divided among the processes.
+pub(super) fn is_split_reduce(shape: &Shape<'_>) -> bool {
+    let (what, size) = (shape.combining(), shape.team.size);
+    what.commutative && what.bytes() > longest_whole(size) && size > 2
+}
+
 /// The result at the root.
 pub(super) fn reduce<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {
-    let what = shape.combining();
     let at_root = shape.team.rank == shape.root_rank();
     let (own, value) = match at_root {
         true => shape.operands(steps)?,
         false => (shape.send.whole(Place::Send), Span::EMPTY),
     };
-    if what.commutative && what.bytes() > longest_whole(shape.team.size) && shape.team.size > 2 {
+    if is_split_reduce(shape) {
         let part = if at_root { value } else { steps.elements(VALUE, longest_part(shape))? };
         split(shape, steps, own, part, false)?;
     } else {
