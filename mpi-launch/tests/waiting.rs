@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{Job, mpiexec};
 
@@ -97,6 +97,61 @@ fn a_guard_that_does_not_end_is_killed_and_reported() {
     let done = job.finish();
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert!(done.stderr.contains(&format!("guard process {guard} did not end")), "{}", done.stderr);
+}
+
+#[test]
+fn another_guard_takes_the_place_of_one_that_was_killed() {
+    // A process that a rank has started, in a session of its own: only the guard ends it when mpiexec is killed.
+    let script = "setsid sleep 1000 & echo $!; read line";
+    let mut job = Job::start(mpiexec().args(["sh", "-c", script]).stdin(Stdio::piped()));
+    let (input, started) = (job.stdin(), job.lines(1)[0].parse::<i32>().unwrap());
+    let mut lost = Vec::new();
+    for _ in 0..2 {
+        let guard = other_guard(job.pid(), &lost);
+        // SAFETY: no memory is passed; the process is there as long as its launcher.
+        assert_eq!(unsafe { libc::kill(guard, libc::SIGKILL) }, 0);
+        lost.push(guard);
+    }
+    other_guard(job.pid(), &lost);
+    job.signal(libc::SIGKILL);
+    job.wait_for_members_to_vanish();
+    drop(input);
+    assert!(!fs::exists(format!("/proc/{started}/cwd")).unwrap_or(false), "{started} is left");
+}
+
+#[test]
+fn a_guard_that_is_killed_again_and_again_is_not_started_for_ever() {
+    let mut job = Job::start(mpiexec().args(["sh", "-c", "echo up; read line; exit 0"]).stdin(Stdio::piped()));
+    let input = job.stdin();
+    assert_eq!(job.lines(1), ["up"]);
+    let mut lost = Vec::new();
+    for _ in 0..9 {
+        let guard = other_guard(job.pid(), &lost);
+        // SAFETY: no memory is passed; the process is there as long as its launcher.
+        assert_eq!(unsafe { libc::kill(guard, libc::SIGKILL) }, 0);
+        lost.push(guard);
+    }
+    drop(input);
+    let done = job.finish();
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    for guard in &lost[..8] {
+        let sentence =
+            format!("the guard process {guard}, which ends the job if mpiexec is killed, has ended; another one");
+        assert!(done.stderr.contains(&sentence), "{}", done.stderr);
+    }
+    assert!(done.stderr.contains("as 8 before it; no other one is started"), "{}", done.stderr);
+}
+
+/// The guard of an `mpiexec` that is none of these, when it is there.
+fn other_guard(launcher: u32, others: &[i32]) -> i32 {
+    let until = Instant::now() + Duration::from_secs(50);
+    loop {
+        if let Some(pid) = guard_of(launcher).filter(|pid| !others.contains(pid)) {
+            return pid;
+        }
+        assert!(Instant::now() < until, "no other guard was started");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// The guard process of an `mpiexec`.

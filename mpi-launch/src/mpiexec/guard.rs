@@ -5,6 +5,8 @@
 //! SIGKILL, and holds no other descriptor. It finds the job's processes by their groups and by the job's number in
 //! their environment.
 //!
+//! The launcher polls the pipe, which reports an error when the guard has ended, and then starts another guard.
+//!
 //! Invariant: while the launcher runs, or after it has ended normally, the guard signals no process.
 #![allow(unsafe_code)] // fork, shared memory, and what the guard does without the standard library's help
 
@@ -18,33 +20,57 @@ use super::os;
 
 /// Time limit of the guard to end when the job is over, and to end by SIGKILL.
 const END_LIMIT: Duration = Duration::from_secs(5);
+/// Time limit of a guard whose end of the pipe is closed to be gone.
+const LOSS_LIMIT: Duration = Duration::from_millis(500);
+/// How often another guard takes the place of one that has ended.
+const RENEWALS: u32 = 8;
 
 /// The launcher's side of the guard.
 pub(super) struct Guard {
-    /// 0: it has been dismissed.
+    /// 0: it has been dismissed, or there is none any more.
     pid: libc::pid_t,
     pipe: OwnedFd,
     groups: &'static [AtomicI32],
+    job_id: u64,
+    renewals: u32,
 }
 
 impl Guard {
     /// Starts the guard for a job of so many ranks. To be called before other threads, signals or ranks exist.
     pub(super) fn start(ranks: u32, job_id: u64) -> io::Result<Guard> {
         let groups = shared_words(ranks as usize)?;
-        let (read, write) = os::pipe()?;
-        // SAFETY: a fork without SIGCHLD, so that waiting for the ranks does not see the guard. One thread exists, so
-        // the child may continue in this program's code.
-        let pid = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) } as libc::pid_t;
-        match pid {
-            0 => {
-                drop(write);
-                watch(&read, groups, job_id);
-                // SAFETY: ends this process without running the launcher's exit code.
-                unsafe { libc::_exit(0) }
-            }
-            pid if pid > 0 => Ok(Guard { pid, pipe: write, groups }),
-            _ => Err(io::Error::last_os_error()),
+        let (pid, pipe) = fork(groups, job_id)?;
+        Ok(Guard { pid, pipe, groups, job_id, renewals: 0 })
+    }
+
+    /// What to poll for the loss of the guard, for [`Guard::renew`].
+    pub(super) fn interest(&self) -> Option<libc::pollfd> {
+        // An error is reported in any case: nobody can read from the pipe any more.
+        (self.pid != 0).then(|| os::poll_entry(self.pipe.as_fd(), 0))
+    }
+
+    /// Starts another guard if the guard has ended, as these results of polling show; a sentence about it if so. To be
+    /// called by the only thread.
+    pub(super) fn renew(&mut self, polled: &[libc::pollfd]) -> Option<String> {
+        let own = self.pipe.as_raw_fd();
+        if self.pid == 0 || !polled.iter().any(|entry| entry.fd == own && entry.revents != 0) {
+            return None;
         }
+        let lost = std::mem::take(&mut self.pid);
+        os::ends_within(lost, LOSS_LIMIT);
+        let what = format!("the guard process {lost}, which ends the job if mpiexec is killed, has ended");
+        let without = "if mpiexec is killed now, processes that the ranks have started may remain";
+        if self.renewals == RENEWALS {
+            return Some(format!("{what}, as {RENEWALS} before it; no other one is started: {without}"));
+        }
+        self.renewals += 1;
+        Some(match fork(self.groups, self.job_id) {
+            Ok((pid, pipe)) => {
+                (self.pid, self.pipe) = (pid, pipe);
+                format!("{what}; another one was started (process {pid})")
+            }
+            Err(error) => format!("{what}, and no other one can be started ({error}): {without}"),
+        })
     }
 
     /// Records the process group of a rank.
@@ -115,6 +141,24 @@ impl Drop for Guard {
     fn drop(&mut self) {
         // The launcher fails for another reason, which it reports.
         let _ = self.dismiss();
+    }
+}
+
+/// Starts the process of a guard: its id, and the end of the pipe that the launcher holds.
+fn fork(groups: &[AtomicI32], job_id: u64) -> io::Result<(libc::pid_t, OwnedFd)> {
+    let (read, write) = os::pipe()?;
+    // SAFETY: a fork without SIGCHLD, so that waiting for the ranks does not see the guard. One thread exists, so
+    // the child may continue in this program's code.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) } as libc::pid_t;
+    match pid {
+        0 => {
+            drop(write);
+            watch(&read, groups, job_id);
+            // SAFETY: ends this process without running the launcher's exit code.
+            unsafe { libc::_exit(0) }
+        }
+        pid if pid > 0 => Ok((pid, write)),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

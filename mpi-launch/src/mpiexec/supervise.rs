@@ -3,6 +3,7 @@
 mod apart;
 mod debugging;
 mod hangs;
+mod report;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -207,6 +208,7 @@ impl Supervisor<'_> {
             let answered = served + self.spawned.interests(&mut entries);
             let parent = self.parent.as_ref().and_then(|parent| parent.fd());
             entries.extend(parent.map(|fd| os::poll_entry(fd, libc::POLLIN)));
+            entries.extend(self.guard.interest());
             let streamed = entries.len();
             self.streams.interests(&mut entries);
             os::poll(&mut entries, self.time_left())?;
@@ -221,6 +223,9 @@ impl Supervisor<'_> {
             let lines = self.spawned.serve(&entries[served..answered]);
             lines.iter().for_each(|line| self.pmi.send(line.rank, &line.text));
             self.obey_parent();
+            if let Some(sentence) = self.guard.renew(&entries[answered..streamed]) {
+                self.reporter.warn(&sentence);
+            }
             // After the descriptors of this turn: the new process has none of them.
             for (rank, request) in self.pmi.take_spawns() {
                 self.spawn(rank, request);
@@ -462,38 +467,5 @@ impl Supervisor<'_> {
         if matches!(signal, libc::SIGTERM | libc::SIGKILL) {
             self.guard.signal_orphans(signal, self.job.id(), |pid| self.spawned.has(pid));
         }
-    }
-
-    /// Reports how the job ended; returns the exit code.
-    fn report(self, plan: &Plan<'_>) -> i32 {
-        let lost = self.streams.loss().map(|error| {
-            let sentence = format!("output is lost: {error}");
-            self.reporter.fail(super::TROUBLE, &sentence, |object| object.text("kind", "output_lost"))
-        });
-        let failure = self.ending.failure().filter(|failure| lost.is_none() || !failure.is_broken_pipe());
-        let part_code = self.ending.part_code();
-        let Some(failure) = failure else { return lost.or(part_code).unwrap_or(0) };
-        // The first of several counts.
-        let code = part_code.unwrap_or(failure.exit_code());
-        if !failure.is_reported() {
-            return code;
-        }
-        let mut sentence = failure.sentence(plan, self.job, self.ending.others_ended);
-        let (text, list, cause) =
-            self.time_report.map_or_else(Default::default, |report| (report.text, report.list, report.cause));
-        if !text.is_empty() && !self.reporter.is_json() {
-            sentence += &format!("; {text}");
-        }
-        if !self.reporter.is_json() {
-            self.waiting.iter().for_each(|line| sentence += &format!("\n  {line}"));
-        }
-        self.reporter.fail(code, &sentence, |object| {
-            let object = failure.facts(plan, self.job, object);
-            let object = match self.waiting.is_empty() {
-                true => object,
-                false => object.objects("waiting", hang::objects(&self.waiting)),
-            };
-            if list.is_empty() { object } else { object.text("cause", &cause).objects("doing", list) }
-        })
     }
 }

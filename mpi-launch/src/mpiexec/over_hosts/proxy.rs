@@ -217,6 +217,7 @@ impl Proxy<'_> {
             );
             let watched = self.parent_process.as_ref().filter(|_| !self.left);
             entries.extend(watched.map(|process| os::poll_entry(process.as_fd(), libc::POLLIN)));
+            entries.extend(self.guard.interest());
             let piped = entries.len();
             if self.may_read() {
                 let open = self.pipes.iter().filter_map(|pipe| pipe.fd.as_ref());
@@ -226,6 +227,8 @@ impl Proxy<'_> {
                 self.end_all();
                 return TROUBLE;
             }
+            // The new guard is what counts; a report on the old one has no reader here.
+            let _ = self.guard.renew(&entries);
             self.link.flush();
             self.look_at_launcher();
             if entries[0].revents != 0 {
