@@ -10,6 +10,7 @@ mod calls;
 mod causes;
 mod groups;
 mod progress;
+mod stuck;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -74,7 +75,7 @@ pub fn analyse(view: &HangView) -> HangReport {
         (0..).zip(&doings).filter(|(_, doing)| matches!(doing, Doing::Moving(_))).map(|(rank, _)| rank).collect();
     let mut texts = causes.into_iter().map(|cause: Cause| cause.text);
     let none = || match &moving[..] {
-        [] => "no rank waits for another one".to_owned(),
+        [] => view.connected(&doings).unwrap_or_else(|| "no rank waits for another one".to_owned()),
         [one] => format!("rank {one} makes progress, and no cause to wait is seen"),
         several => format!("{} make progress, and no cause to wait is seen", ranks(several)),
     };

@@ -13,6 +13,12 @@ static const char *mistake;
 
 static int is(const char *name) { return strcmp(mistake, name) == 0; }
 
+static void *receive_next(void *tag) {
+    int got;
+    MPI_Recv(&got, 1, MPI_INT, (rank + 1) % size, *(int *)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
 static void *receive(void *tag) {
     int got;
     MPI_Recv(&got, 1, MPI_INT, 1, *(int *)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -25,7 +31,7 @@ int main(int argc, char **argv) {
     mistake = argc > 1 ? argv[1] : "";
     if (is("early") && getenv("FERRUM_RANK") && atoi(getenv("FERRUM_RANK")) == 1)
         sleep(1000);
-    MPI_Init_thread(&argc, &argv, is("threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Init_thread(&argc, &argv, is("threads") || is("pairs") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (is("ring")) {
@@ -90,6 +96,23 @@ int main(int argc, char **argv) {
     } else if (is("extra")) {
         if (rank != 0)
             MPI_Barrier(MPI_COMM_WORLD);
+    } else if (is("chain")) {
+        if (rank == 3) {
+            usleep(300000);
+            _exit(3);
+        }
+        if (rank == 2)
+            MPI_Recv(&other, 1, MPI_INT, 3, 15, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else if (rank == 1)
+            MPI_Recv(&other, 1, MPI_INT, 2, 15, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else
+            MPI_Allreduce(&word, &other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    } else if (is("any")) {
+        for (int i = 0; rank == 0 && i < size; i++)
+            MPI_Recv(&other, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank != 0)
+            MPI_Send(&word, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (is("finalize")) {
         if (rank == 0)
             MPI_Recv(&other, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -200,6 +223,13 @@ int main(int argc, char **argv) {
                 pthread_join(threads[i], NULL);
         }
         MPI_Barrier(MPI_COMM_WORLD);
+    } else if (is("pairs")) {
+        pthread_t threads[2];
+        int tags[2] = {21, 22};
+        for (int i = 0; i < 2; i++)
+            pthread_create(&threads[i], NULL, receive_next, &tags[i]);
+        for (int i = 0; i < 2; i++)
+            pthread_join(threads[i], NULL);
     } else if (is("split")) {
         MPI_Comm parts;
         if (rank == 0)

@@ -223,6 +223,14 @@ impl Failure {
         matches!(self, Failure::Ended { how: Ended::Killed(libc::SIGPIPE), .. })
     }
 
+    /// The rank whose end made the job fail, which others may have waited for.
+    pub(super) fn failed_rank(&self) -> Option<u32> {
+        match *self {
+            Failure::Aborted { rank, .. } | Failure::Ended { rank, .. } | Failure::Left { rank } => Some(rank),
+            _ => None,
+        }
+    }
+
     /// The rank that it is about.
     fn rank(&self) -> Option<u32> {
         match *self {

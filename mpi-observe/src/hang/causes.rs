@@ -10,7 +10,8 @@ use mpi_core::functions;
 use mpi_fabric::recorder::Call;
 
 use super::calls::base_name;
-use super::groups::{described, process_of};
+use super::groups::{described, of_waits, process_of};
+use super::stuck::{from_any, is_stuck, stuck};
 use super::view::HangView;
 use super::waits::{Doing, Need, Wait, begun, counted_as, is_counted, is_rooted, unready, unstarted};
 use crate::process::ProcessState;
@@ -43,7 +44,10 @@ pub(super) fn find(view: &HangView, doings: &[Doing]) -> Vec<Cause> {
     unfit(view, doings, &mut causes);
     // A circle follows from calls that contradict each other.
     if !causes.iter().any(|cause| [MISMATCH, UNFIT].contains(&cause.order)) {
-        circles(view, doings, &mut causes);
+        let stuck = stuck(doings);
+        circles(view, doings, &stuck, &mut causes);
+        let from_any = from_any(view, doings, &stuck).into_iter();
+        causes.extend(from_any.map(|text| Cause { order: CIRCLE, text }));
     }
     let moves = |doing: &Doing| matches!(doing, Doing::Moving(_));
     if causes.is_empty() && !doings.iter().any(moves) {
@@ -80,7 +84,7 @@ fn stopped(view: &HangView) -> Option<String> {
     })
 }
 
-fn waits(doings: &[Doing]) -> impl Iterator<Item = (u32, &Wait)> {
+pub(super) fn waits(doings: &[Doing]) -> impl Iterator<Item = (u32, &Wait)> {
     doings.iter().enumerate().flat_map(|(rank, doing)| {
         let waits = match doing {
             Doing::Waiting(waits) => &waits[..],
@@ -321,10 +325,10 @@ fn unfit_receive(view: &HangView, rank: u32, to: u32, (context, tag): (u32, i32)
     Some(format!("rank {to} has posted a receive with tag {} from {source}", receive.tag))
 }
 
-/// A shortest circle of ranks of which each waits for the next.
-fn circles(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
+/// A shortest circle of ranks of which each waits for the next, among those of which no thread can go on.
+fn circles(view: &HangView, doings: &[Doing], stuck: &[bool], causes: &mut Vec<Cause>) {
     let waiting = |rank: u32| match doings.get(rank as usize) {
-        Some(Doing::Waiting(waits)) => &waits[..],
+        Some(Doing::Waiting(waits)) if stuck[rank as usize] => &waits[..],
         _ => &[],
     };
     let mut best: Option<Vec<(u32, &Wait)>> = None;
@@ -363,7 +367,36 @@ fn circles(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
         }
     }
     let Some(circle) = best else { return };
+    let is_message = |wait: &Wait| matches!(wait.need, Need::Message { .. } | Need::Receive { .. });
+    let several = |rank: u32| waiting(rank).iter().filter(|wait| is_message(wait)).count() > 1;
+    if circle.iter().all(|(rank, wait)| is_message(wait) && !several(*rank)) || circle.len() == 1 {
+        return causes.push(Cause { order: CIRCLE, text: circle_text(view, doings, &circle) });
+    }
+    if circle.iter().all(|(_, wait)| is_message(wait)) {
+        // Each thread waits for something that nobody does; one circle of them is no more the cause than another.
+        let all: Vec<_> = waits(doings)
+            .filter(|(rank, wait)| stuck[*rank as usize] && is_message(wait) && is_stuck(doings, stuck, wait))
+            .collect();
+        let mut of: Vec<u32> = all.iter().map(|(rank, _)| *rank).collect();
+        of.dedup();
+        let what = match all.iter().all(|(_, wait)| matches!(wait.need, Need::Message { .. })) {
+            true => "nobody sends the messages that",
+            false => "nobody sends or receives what",
+        };
+        let (threads, lines) = (all.len(), of_waits(view, &all).join("; "));
+        let text = format!("{what} {threads} threads of {} wait for: {lines}", ranks(&of));
+        return causes.push(Cause { order: CIRCLE, text });
+    }
     causes.push(Cause { order: CIRCLE, text: circle_text(view, doings, &circle) });
+    // The other threads of these ranks wait for nothing better.
+    for (rank, wait) in circle.iter().filter(|(rank, wait)| is_message(wait) && several(*rank)) {
+        for other in waiting(*rank).iter().filter(|other| *other != *wait && is_message(other)) {
+            let [target] = other.targets[..] else { continue };
+            let there = waiting(target).iter().find(|there| matches!(there.need, Need::Collective { .. }));
+            let step = there.map(|there| [(*rank, other), (target, there)]);
+            causes.extend(step.map(|step| Cause { order: CIRCLE, text: circle_text(view, doings, &step) }));
+        }
+    }
 }
 
 fn circle_text(view: &HangView, doings: &[Doing], circle: &[(u32, &Wait)]) -> String {

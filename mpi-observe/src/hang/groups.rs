@@ -76,10 +76,35 @@ fn parts(view: &HangView, rank: u32, wait: &Wait) -> (String, Option<(&'static s
     }
 }
 
+/// The most ranks of a line that are named with the other rank of each.
+const MOST_NAMED: usize = 4;
+/// The most kinds of waits in a sentence.
+const MOST_KINDS: usize = 8;
+
 /// What ranks of a line have in common: the function, the preposition before the other rank, the rest, the state.
 type Activity<'a> = (String, &'a str, String, String);
 /// A rank of a line, the rank that it waits for as text, and those that are not there.
 type Member = (u32, String, Vec<u32>);
+
+/// Waits of ranks, those that differ in the other rank alone together.
+pub(super) fn of_waits(view: &HangView, waits: &[(u32, &Wait)]) -> Vec<String> {
+    let mut groups: BTreeMap<Activity<'_>, Vec<Member>> = BTreeMap::new();
+    for (rank, wait) in waits {
+        let (what, peer, rest) = parts(view, *rank, wait);
+        let (word, peer) = peer.map_or(("", String::new()), |(word, peer)| (word, peer));
+        groups.entry((format!("in {what}"), word, rest, String::new())).or_default().push((*rank, peer, Vec::new()));
+    }
+    let more = groups.len().saturating_sub(MOST_KINDS);
+    let mut lines: Vec<String> = groups
+        .into_iter()
+        .take(MOST_KINDS)
+        .map(|(key, members)| line(key, &members).replacen(": in ", " in ", 1))
+        .collect();
+    if more > 0 {
+        lines.push(format!("and {}", mpi_errors::counted(more, "further kind")));
+    }
+    lines
+}
 
 /// A line for each group of ranks with the same activity.
 pub(super) fn lines(view: &HangView, doings: &[Doing]) -> Vec<String> {
@@ -138,7 +163,15 @@ fn line((what, word, rest, state): Activity<'_>, members: &[Member]) -> String {
     let peer = match &*peers {
         _ if word.is_empty() => String::new(),
         [one] => format!(" {word} {one}"),
+        _ if members.len() <= MOST_NAMED => String::new(),
         several => format!(" {word} {} different ranks", several.len()),
+    };
+    // "rank 0 to 1, rank 1 to 0".
+    let pair = |(rank, peer, _): &Member| format!("rank {rank} {word} {}", peer.strip_prefix("rank ").unwrap_or(peer));
+    let pairs = match peers.len() {
+        0 | 1 => String::new(),
+        _ if word.is_empty() || members.len() > MOST_NAMED => String::new(),
+        _ => format!(": {}", members.iter().map(pair).collect::<Vec<_>>().join(", ")),
     };
     let mut targets: Vec<u32> = members.iter().flat_map(|(.., targets)| targets.iter().copied()).collect();
     targets.sort_unstable();
@@ -148,7 +181,7 @@ fn line((what, word, rest, state): Activity<'_>, members: &[Member]) -> String {
         _ => format!("; not there: {}", ranks(&targets)),
     };
     let state = if state.is_empty() { String::new() } else { format!("; {state}") };
-    format!("{}{threads}: {what}{peer}{rest}{missing}{state}", ranks(&of))
+    format!("{}{threads}: {what}{peer}{rest}{pairs}{missing}{state}", ranks(&of))
 }
 
 /// Messages that no posted receive matches, and receives for which none has come, grouped.

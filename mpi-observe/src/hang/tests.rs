@@ -211,3 +211,95 @@ fn processes_of_other_jobs_are_named_by_their_rank_there() {
     assert!(text.contains("receive from rank 1 of another job with tag 7"), "{text}");
     assert!(!text.contains("rank 2") && !text.contains("rank 3") && !text.contains("ranks 0, 2"), "{text}");
 }
+
+fn comm(context: u32, size: u32, collectives: u64) -> CommQueues {
+    CommQueues { context, world_ranks: (0..size).collect(), collectives: Some(collectives), ..CommQueues::default() }
+}
+
+fn with_queues(rank: u32, size: u32, it: RankView, comms: Vec<CommQueues>) -> RankView {
+    RankView { queues: Some(Queues { rank, size, comms, sends: Vec::new() }), ..it }
+}
+
+#[test]
+fn a_receive_from_any_rank_that_nobody_can_send_to_is_the_cause() {
+    use functions::{MPI_BARRIER, MPI_RECV, MPI_SEND};
+    let barrier = || rank(vec![call(2, MPI_BARRIER, false, 0, -1)]);
+    let receives = || rank(vec![call(2, MPI_RECV, false, 0, -1)]);
+    let report = analyse(&view(vec![receives(), barrier(), barrier()]));
+    assert_eq!(
+        report.cause,
+        "nobody sends the message that rank 0 waits for in MPI_Recv from any rank with tag 7: ranks 1-2 are in MPI_Barrier on \
+         MPI_COMM_WORLD"
+    );
+    let all = analyse(&view(vec![receives(), receives(), receives()]));
+    assert_eq!(all.cause, "nobody sends the messages that ranks 0-2 wait for in MPI_Recv from any rank with tag 7");
+    let ended = RankView { life: Life::Finalised, is_alive: false, state: None, ..rank(Vec::new()) };
+    let left = analyse(&view(vec![receives(), ended]));
+    assert!(!left.cause.is_empty() && !left.cause.contains("no rank waits"), "{left:?}");
+    // A rank that computes may send.
+    let computes = rank(vec![call(2, MPI_SEND, true, 0, 0)]);
+    let open = analyse(&view(vec![receives(), barrier(), computes]));
+    assert!(!open.lines().iter().any(|line| line.contains("nobody sends")), "{open:?}");
+}
+
+#[test]
+fn of_several_threads_each_wait_is_named_and_no_circle_through_a_rank_that_can_go_on() {
+    use functions::{MPI_BARRIER, MPI_RECV, MPI_SEND};
+    let receive = |sequence, from, tag| Call { tag, ..call(sequence, MPI_RECV, false, 0, from) };
+    let threads = |other| rank(vec![receive(1, other, 10), receive(2, other, 11)]);
+    let report = analyse(&view(vec![threads(1), threads(0)]));
+    assert_eq!(
+        report.cause,
+        "nobody sends the messages that 4 threads of ranks 0-1 wait for: ranks 0-1 in MPI_Recv with tag 10: rank 0 from 1, \
+         rank 1 from 0; ranks 0-1 in MPI_Recv with tag 11: rank 0 from 1, rank 1 from 0"
+    );
+    // Another thread of rank 1 waits for rank 2, which computes: it may send to rank 0 then.
+    let free = rank(vec![receive(1, 0, 10), receive(2, 2, 11)]);
+    let computes = rank(vec![call(2, MPI_SEND, true, 0, 0)]);
+    let report = analyse(&view(vec![rank(vec![receive(1, 1, 10)]), free, computes]));
+    assert!(!report.lines().iter().any(|line| line.contains("wait for each other")), "{report:?}");
+    // Both receives of rank 0 are named, as rank 1 is in a barrier.
+    let barrier = rank(vec![call(2, MPI_BARRIER, false, 0, -1)]);
+    let lines = analyse(&view(vec![threads(1), barrier])).lines();
+    for (line, tag) in lines.iter().zip([10, 11]) {
+        assert!(line.contains(&format!(
+            "nobody sends the message that rank 0 waits for in MPI_Recv from rank 1 with tag {tag}"
+        )));
+    }
+}
+
+#[test]
+fn a_collective_call_that_is_not_counted_yet_has_its_number() {
+    use functions::{MPI_ALLREDUCE, MPI_BARRIER};
+    let calls = || vec![call(1, MPI_BARRIER, true, 0, -1), call(2, MPI_ALLREDUCE, false, 0, -1)];
+    let it = |of: u32, counted| with_queues(of, 2, rank(calls()), vec![comm(0, 2, counted)]);
+    let ended = RankView { is_alive: false, ..rank(vec![call(1, MPI_BARRIER, true, 0, -1)]) };
+    for counted in [1, 2] {
+        let lines = about(&view(vec![it(0, counted), ended.clone()]), 1);
+        assert_eq!(lines, ["rank 0 waited for rank 1 in MPI_Allreduce #2 on MPI_COMM_WORLD"]);
+    }
+}
+
+#[test]
+fn few_ranks_are_named_with_the_rank_that_each_waits_for() {
+    use functions::MPI_SSEND;
+    let sends = |to| rank(vec![call(1, MPI_SSEND, false, 0, to)]);
+    let report = analyse(&view(vec![sends(1), sends(0)]));
+    assert_eq!(report.groups, ["ranks 0-1: in MPI_Ssend with tag 7: rank 0 to 1, rank 1 to 0; sleeping"]);
+    let many = analyse(&view((0..6).map(|of| sends((of + 1) % 6)).collect()));
+    assert_eq!(many.groups, ["ranks 0-5: in MPI_Ssend to 6 different ranks with tag 7; sleeping"]);
+}
+
+#[test]
+fn a_job_whose_ranks_compute_may_be_waited_for_by_another_one() {
+    let inter = CommQueues { both_groups: Some(vec![0, 1, 2]), world_ranks: vec![2], ..comm(1 << 31, 0, 0) };
+    let computes =
+        |of| with_queues(of, 2, rank(vec![call(1, functions::MPI_BARRIER, true, 0, -1)]), vec![inter.clone()]);
+    let seen = view(vec![computes(0), computes(1)]);
+    assert_eq!(seen.comm_name(0, 1 << 31), "an intercommunicator with processes of another job");
+    let cause = analyse(&seen).cause;
+    assert!(
+        cause.contains("ranks 0-1 have a communicator with another job, whose processes may wait for them"),
+        "{cause}"
+    );
+}

@@ -9,9 +9,13 @@ use mpi_fabric::job::HostRanks;
 use mpi_fabric::recorder::Call;
 
 use super::calls::{base_name, looks};
+use super::waits::{Doing, counted_as};
 use crate::JobView;
 use crate::process::{self, ProcessState};
 use crate::queues::{self, CommQueues, LiveMemory, Queues};
+
+/// Context ids from here on are those of communicators of processes of several jobs.
+const BETWEEN_JOBS: u32 = 1 << 31;
 
 /// The context id of `MPI_COMM_WORLD`.
 pub(super) const WORLD: u32 = 0;
@@ -86,8 +90,8 @@ impl RankView {
         let is_alive = is_alive && !job.is_lost(rank);
         let map = job.queue_map(rank);
         let readable = is_alive && recorded != 0 && map != 0;
-        let queues = readable.then(|| queues::read(&LiveMemory::open(recorded).ok()?, map).ok()).flatten();
-        let calls = job.calls(rank);
+        let read = || readable.then(|| queues::read(&LiveMemory::open(recorded).ok()?, map).ok()).flatten();
+        let (queues, calls) = at_one_moment(read, || job.calls(rank));
         let sleeps = facts.is_some_and(|facts| facts.state == ProcessState::Sleeping);
         let outside = is_alive && sleeps && calls.last().is_none_or(|call| call.ended);
         RankView {
@@ -173,12 +177,38 @@ impl HangView {
             self.ranks[rank as usize].calls.iter().any(uses)
         };
         match in_job.len() {
+            // Numbers that several jobs agree on are no numbers of variables, and too long to compare.
+            _ if in_job.len() < members.len() && context >= BETWEEN_JOBS => {
+                let article = if is_inter { "an" } else { "a" };
+                format!("{article} {kind} with processes of another job")
+            }
             _ if in_job.len() < members.len() => format!("{kind} {number} with processes of another job"),
             0 if used_by("MPI_Win_") => format!("window {number}"),
             0 if used_by("MPI_File_") => format!("communicator {number} of a file"),
             0 => format!("{kind} {number}"),
             _ => format!("{kind} {number} of {}", crate::words::ranks(&in_job)),
         }
+    }
+
+    /// That processes of another job may wait for ranks that are outside of the library; `None` if no rank is connected.
+    pub(super) fn connected(&self, doings: &[Doing]) -> Option<String> {
+        let is_other = |member: &u32| *member as usize >= self.ranks.len();
+        let connected = |rank: &RankView| {
+            let mut comms = rank.queues.iter().flat_map(|queues| &queues.comms);
+            comms.any(|comm| comm.members().iter().any(is_other))
+        };
+        let outside = |doing: &Doing| matches!(doing, Doing::Outside(_));
+        let there = (0..).zip(self.ranks.iter().zip(doings));
+        let there = there.filter(|(_, (rank, doing))| outside(doing) && connected(rank)).map(|(rank, _)| rank);
+        let there: Vec<u32> = there.collect();
+        let (has, them) = if there.len() == 1 { ("has", "it") } else { ("have", "them") };
+        let which = crate::words::ranks(&there);
+        (!there.is_empty()).then(|| {
+            format!(
+                "no rank of this job waits for another one of it; {which} {has} a communicator with another job, whose processes \
+                 may wait for {them}, and {has} not called MPI lately"
+            )
+        })
     }
 
     /// World ranks of all processes of a communicator that a rank uses; empty where that is not known.
@@ -218,6 +248,30 @@ impl HangView {
         ranks.into_iter().for_each(|(key, rank)| groups.entry(key).or_default().push(rank));
         groups
     }
+}
+
+/// How often the queues of a rank that makes collective calls meanwhile are read.
+const READS: usize = 4;
+
+/// Queues and calls of a rank, of one moment as far as collective calls are concerned: their numbers, which come with the
+/// queues, are left out if they are not.
+fn at_one_moment(read: impl Fn() -> Option<Queues>, calls: impl Fn() -> Vec<Call>) -> (Option<Queues>, Vec<Call>) {
+    let collective = |calls: &[Call]| {
+        let counted = calls.iter().rev().find(|call| counted_as(call).is_some());
+        counted.map(|call| (call.sequence, call.ended))
+    };
+    let mut before = calls();
+    for _ in 0..READS {
+        let queues = read();
+        let after = calls();
+        if queues.is_none() || collective(&before) == collective(&after) {
+            return (queues, after);
+        }
+        before = after;
+    }
+    let mut queues = read();
+    queues.iter_mut().flat_map(|queues| &mut queues.comms).for_each(|comm| comm.collectives = None);
+    (queues, calls())
 }
 
 /// System calls in which programs wait, by their numbers.

@@ -248,7 +248,13 @@ pub(super) fn begun(view: &HangView, rank: u32, context: u32) -> Option<u64> {
     let there = &view.ranks[rank as usize];
     let count = there.comm(context)?.collectives?;
     let is_in_call = there.open_calls().any(|call| call.comm == context && is_counted(&base_name(call)));
-    Some(if is_in_call { count.max(1) } else { count })
+    if !is_in_call {
+        return Some(count);
+    }
+    // A call is recorded a moment before it is counted.
+    let recorded = there.calls.iter().filter(|call| call.comm == context && call.peer != REFUSED);
+    let recorded = recorded.filter(|call| counted_as(call).is_some()).count() as u64;
+    Some(if recorded == count + 1 { recorded } else { count.max(1) })
 }
 
 /// The ranks that hold a lock of the window that the call waits for, as far as their recorded calls go back.
