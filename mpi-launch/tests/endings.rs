@@ -76,7 +76,7 @@ const ENDINGS: [Ending; 24] = [
         0,
         Act::Nothing,
         Some(124),
-        "rank 0: inside MPI_Recv from rank 1 with tag 7",
+        "rank 0: in MPI_Recv from rank 1 with tag 7",
     ),
     ending(
         "the time is over for ranks that ignore SIGTERM or are stopped",

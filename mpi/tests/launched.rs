@@ -187,9 +187,9 @@ fn an_error_ends_the_job_with_a_report() {
 #[test]
 fn a_timeout_report_names_the_calls_that_programs_in_rust_wait_in() {
     for (call, expected) in [
-        ("receive", "ranks 0-1: inside MPI_Recv from any rank with tag 7, call number 1;"),
-        ("barrier", "rank 0: inside MPI_Barrier, call number 1;"),
-        ("close", "rank 0: inside MPI_File_close, call number 2;"),
+        ("receive", "ranks 0-1: in MPI_Recv from any rank with tag 7;"),
+        ("barrier", "rank 0: in MPI_Barrier #1 on MPI_COMM_WORLD; not there: rank 1;"),
+        ("close", "rank 0: in MPI_File_close;"),
     ] {
         let name = std::env::temp_dir().join(format!("ferrum-mpi-{}-hang", std::process::id()));
         let path = name.to_str().expect("plain text");

@@ -80,6 +80,12 @@ pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> HangReport {
     hang::analyse(&view(job, processes).since(&earlier))
 }
 
+/// A report in a sentence on something else, with the list of ranks below it.
+pub(super) fn sentence(report: &HangReport) -> String {
+    let (cause, lines) = (&report.cause, report.lines());
+    format!("{cause}; what the ranks were doing:\n{}", lines[1..].join("\n"))
+}
+
 /// What the others do to a rank that has ended, a sentence for each kind of wait.
 pub(super) fn about(job: &Job, processes: &[Option<i32>], rank: u32) -> Vec<String> {
     hang::about(&view(job, processes), rank)

@@ -14,7 +14,6 @@ use mpi_fabric::{AbortCause, Job, Life};
 use mpi_wireup::pmi::spawn::{Collected, ended_line};
 use mpi_wireup::spawn_request::SpawnResult;
 
-use super::activity;
 use super::child_job::{self, FromParent, Parent};
 use super::debugging::Debugging;
 use super::ending::{Ending, Order};
@@ -292,9 +291,6 @@ impl Supervisor<'_> {
                 return self.job.report_lost(rank);
             }
         }
-        if self.ending.failure().is_none() && how != Ended::Exited(0) {
-            self.waiting = hang::about(self.job, &self.processes(), rank);
-        }
         let failure = match (self.job.abort(), how) {
             (Some((rank, code, cause)), _) if rank < self.job.ranks() => Failure::Aborted { rank, code, cause },
             (_, Ended::Exited(0)) if inside || self.job.life(rank) == Life::Initialised => {
@@ -312,6 +308,10 @@ impl Supervisor<'_> {
             && (0..self.job.ranks()).any(|rank| self.job.life(rank) < Life::Initialised)
         {
             parent.report_unconnected();
+        }
+        // After a signal of the user no rank is to blame.
+        if let (None, Some(failed), None) = (self.ending.failure(), failure.failed_rank(), self.forwarded) {
+            self.waiting = hang::about(self.job, &self.processes(), failed);
         }
         self.ending.fail(failure, self.living, now);
     }
@@ -386,8 +386,8 @@ impl Supervisor<'_> {
                 FromParent::Failed => self.ending.fail(Failure::ParentEnded, self.living, Instant::now()),
                 FromParent::Lost => self.ending.fail(Failure::ParentLost, self.living, Instant::now()),
                 FromParent::Report => {
-                    self.reporter.warn(&activity::report(self.job, &self.processes()));
                     self.spawned.report_all();
+                    self.reporter.warn(&hang::sentence(&hang::report(self.job, &self.processes())));
                 }
             }
         }
@@ -401,10 +401,16 @@ impl Supervisor<'_> {
     fn execute(&mut self, order: Order) {
         match order {
             Order::TimeOver => {
+                let milliseconds = self.options.timeout.flatten().map_or(0, |limit| limit.as_millis() as u64);
+                if self.spawned.living() > 0 {
+                    // The report on this job comes at its end, behind those.
+                    let seconds = milliseconds as f64 / 1000.0;
+                    self.reporter
+                        .warn(&format!("the time limit of {seconds} s is over; the jobs it has spawned report first"));
+                }
                 self.spawned.report_all();
                 self.time_report = Some(self.time_report(&self.processes()));
                 self.all_end = true;
-                let milliseconds = self.options.timeout.flatten().map_or(0, |limit| limit.as_millis() as u64);
                 self.ending.fail(Failure::TimedOut { milliseconds }, self.living, Instant::now());
             }
             Order::Terminate => {

@@ -16,7 +16,7 @@ use crate::{Result, paths, process};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The mistake, and what stands in the first line of the report on it.
-const HANGS: [(&str, &str); 27] = [
+const HANGS: [(&str, &str); 29] = [
     (
         "ssend",
         "ranks 0-1 wait for each other: rank 0 in MPI_Ssend to rank 1 with tag 3, rank 1 in MPI_Ssend to rank 0 with tag 3",
@@ -100,13 +100,31 @@ const HANGS: [(&str, &str); 27] = [
     ("threads", "nobody sends the message that rank 0 waits for in MPI_Recv from rank 1 with tag 2"),
     ("group", "rank 0 waits in MPI_Recv from rank 1 with tag 7 on low; rank 1 has sent one with tag 8 (4 bytes)"),
     ("early", "rank 1 has not called MPI_Init"),
+    (
+        "any",
+        "nobody sends the message that rank 0 waits for in MPI_Recv from any rank with tag 7: ranks 1-3 are in MPI_Barrier #2 on \
+         MPI_COMM_WORLD",
+    ),
+    (
+        "pairs",
+        "nobody sends the messages that 8 threads of ranks 0-3 wait for: ranks 0-3 in MPI_Recv with tag 21: rank 0 from 1, rank 1 from \
+         2, rank 2 from 3, rank 3 from 0; ranks 0-3 in MPI_Recv with tag 22: ",
+    ),
 ];
 
 /// The mistake, and texts of the report on a rank that ended, or on a call that does not match.
-const ENDINGS: [(&str, &[&str]); 3] = [
+const ENDINGS: [(&str, &[&str]); 4] = [
     ("dies", &["rank 0 waited for rank 1 in MPI_Recv from rank 1 with tag 12", "waited for rank 1 in MPI_Barrier"]),
     // Whichever of the processes finds it first.
     ("extra", &["of the communicator calls MPI_", "this process MPI_", "MPI_Finalize", "MPI_Barrier"]),
+    // Rank 1 waits for rank 2, which has not failed.
+    (
+        "chain",
+        &[
+            "exited with code 3, after its last MPI call, MPI_Barrier; the other ranks were ended\n  rank 0 waited for rank 3 in \
+             MPI_Allreduce #2 on MPI_COMM_WORLD\n  rank 2 waited for rank 3 in MPI_Recv from rank 3 with tag 15\n",
+        ],
+    ),
     ("lost", &["ranks 0-1, 3 waited for rank 2 in MPI_Barrier #2 on MPI_COMM_WORLD"]),
 ];
 
@@ -133,6 +151,23 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         let text = outcome.report();
         let named = text.contains("rank 1 of 4") && text.contains("exited with code 3");
         if named && !text.contains("waited for rank") { Ok(()) } else { Err(text.into()) }
+    })?;
+    report.step("a signal of the user blames no rank", || {
+        let mut command = Command::new(dist.join("bin/mpiexec"));
+        command.args(["-n", "4"]).arg(&program).arg("circle").stderr(Stdio::piped());
+        let child = command.spawn()?;
+        std::thread::sleep(Duration::from_secs(1));
+        process::must(Command::new("kill").args(["-TERM", &child.id().to_string()]), LIMIT)?;
+        let text = String::from_utf8_lossy(&child.wait_with_output()?.stderr).into_owned();
+        if text == "mpiexec: the job was ended by SIGTERM\n" { Ok(()) } else { Err(text.into()) }
+    })?;
+    report.step("the list of a time limit is that of a hang report", || {
+        let line = "  rank 0: calls MPI_Test for a receive from rank 1 with tag 1 again and again; ";
+        wait_for(dist, &["-n", "4"], &program, "polls", line)?;
+        let mut command = Command::new(dist.join("bin/mpiexec"));
+        let outcome = process::run(command.args(["-n", "4", "--timeout", "5"]).arg(&program).arg("polls"), LIMIT)?;
+        let text = outcome.report();
+        if text.contains(line) { Ok(()) } else { Err(text.into()) }
     })?;
     report.step("json", || hangs_as_json(dist, &program))?;
     report.step("time limit", || {

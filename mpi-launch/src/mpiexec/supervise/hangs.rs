@@ -27,9 +27,6 @@ impl Supervisor<'_> {
     /// What the ranks were doing when the time limit was over, and why.
     pub(super) fn time_report(&self, processes: &[Option<i32>]) -> TimeReport {
         let why = hang::report(self.job, processes);
-        let mut text = format!("{}; {}", why.cause, activity::report(self.job, processes));
-        let more = why.further.iter().map(|line| format!("also: {line}")).chain(why.unmatched.iter().cloned());
-        more.for_each(|line| text += &format!("\n  {line}"));
-        TimeReport { text, cause: why.cause, list: activity::list(self.job, processes) }
+        TimeReport { text: hang::sentence(&why), cause: why.cause, list: activity::list(self.job, processes) }
     }
 }

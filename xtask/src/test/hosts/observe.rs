@@ -87,7 +87,7 @@ const OBSERVED: &[(&str, &str, &[&str])] = &[
             "the job did not end within 10 s",
             "was ended; ranks 0, 2 wait for each other: rank 0 in MPI_Ssend to rank 2 with tag 3, rank 2 in MPI_Ssend to rank 0 with \
              tag 3; what the ranks were doing:",
-            "ranks 1, 3: inside MPI_Barrier",
+            "ranks 1, 3: in MPI_Barrier",
             PLACES,
             "code 124\n",
         ],

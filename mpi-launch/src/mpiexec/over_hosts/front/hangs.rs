@@ -10,6 +10,7 @@ use mpi_core::json::Object;
 use mpi_observe::hang::{self, HangReport, HangView, RankProcess, RankView};
 use mpi_observe::{JobView, words};
 
+use super::super::super::hang::sentence;
 use super::super::super::outcome::Failure;
 use super::super::super::{activity, last_calls, os};
 use super::super::frame::{Frame, WaitFacts};
@@ -148,11 +149,7 @@ impl Front<'_> {
         let living: Vec<bool> = self.ranks.iter().map(|rank| rank.living).collect();
         let states: Vec<_> = self.ranks.iter().map(|rank| rank.state).collect();
         let why = self.analyse(view);
-        let mut text = format!("{}; {}", why.cause, activity::report_remote(self.job, &living, &states));
-        let more = why.further.iter().map(|line| format!("also: {line}"));
-        let more = more.chain(why.unmatched.iter().cloned()).chain(why.limits.iter().map(|line| format!("({line})")));
-        more.for_each(|line| text += &format!("\n  {line}"));
-        TimeReport { text, cause: why.cause, list: activity::list_remote(self.job, &living, &states) }
+        TimeReport { text: sentence(&why), cause: why.cause, list: activity::list_remote(self.job, &living, &states) }
     }
 
     /// The job as its hosts have reported it.
