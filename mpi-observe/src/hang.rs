@@ -23,7 +23,7 @@ use mpi_core::json::Object;
 
 use crate::words::{elsewhere, ranks};
 use causes::Cause;
-use waits::{Doing, Wait, doing, has_left};
+use waits::{Doing, Wait, doing, has_left, may_have_left};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +105,15 @@ pub fn analyse(view: &HangView) -> HangReport {
         unmatched: groups::unmatched(view, MOST_LINES),
         limits,
     }
+}
+
+/// Whether a second look at a job, [`BETWEEN_LOOKS`] later, is needed for [`about`]: a rank may be about to return from a
+/// collective call that the one that has ended had returned from.
+pub fn needs_second_look(view: &HangView, ended: u32) -> bool {
+    (0..view.ranks.len() as u32).filter(|rank| *rank != ended).any(|rank| match doing(view, rank) {
+        Doing::Waiting(waits) => waits.iter().any(|wait| may_have_left(view, (rank, wait), ended)),
+        _ => false,
+    })
 }
 
 /// What the other ranks were doing to one that has ended: a sentence for each kind of wait; empty if none waits for it.

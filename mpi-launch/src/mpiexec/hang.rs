@@ -88,7 +88,12 @@ pub(super) fn sentence(report: &HangReport) -> String {
 
 /// What the others do to a rank that has ended, a sentence for each kind of wait.
 pub(super) fn about(job: &Job, processes: &[Option<i32>], rank: u32) -> Vec<String> {
-    hang::about(&view(job, processes), rank)
+    let now = view(job, processes);
+    if !hang::needs_second_look(&now, rank) {
+        return hang::about(&now, rank);
+    }
+    std::thread::sleep(hang::BETWEEN_LOOKS);
+    hang::about(&view(job, processes).since(&now), rank)
 }
 
 /// A list of sentences as objects.

@@ -7,7 +7,7 @@ use mpi_fabric::Life;
 use mpi_fabric::recorder::{Call, RECEIVE, REFUSED, SEND};
 
 use super::calls::base_name;
-use super::view::{HangView, WORLD};
+use super::view::{HangView, RankView, WORLD};
 use crate::queues::{PendingSend, PostedReceive};
 
 /// What a rank does.
@@ -238,8 +238,28 @@ pub(super) fn has_left(view: &HangView, (rank, wait): (u32, &Wait), ended: u32) 
         return there.life == Life::Finalised;
     }
     is_counted(&name)
-        && !there.open_calls().any(|open| open.comm == context)
-        && matches!((begun(view, rank, context), begun(view, ended, context)), (Some(own), Some(others)) if others >= own)
+        && !there.open_calls().any(|open| open.comm == context && is_counted(&base_name(open)))
+        && begun(view, rank, context).is_some_and(|own| {
+            // The memory of a process that has ended cannot be read.
+            begun(view, ended, context).unwrap_or_else(|| recorded(there, context)) >= own
+        })
+}
+
+/// Whether a rank may have returned from the collective call that another one is in, though its recorded calls do not go back
+/// far enough to show it.
+pub(super) fn may_have_left(view: &HangView, (rank, wait): (u32, &Wait), ended: u32) -> bool {
+    let Need::Collective { context, .. } = wait.need else { return false };
+    let there = &view.ranks[ended as usize];
+    let last = there.calls.iter().rfind(|call| call.comm == context && counted_as(call).is_some());
+    let is_same = last.is_some_and(|last| last.ended && base_name(last) == wait.function());
+    let is_complete = there.calls.first().is_none_or(|first| first.sequence == 1);
+    is_same && !is_complete && !has_left(view, (rank, wait), ended)
+}
+
+/// How many collective operations on a communicator a rank has recorded; it has begun at least so many.
+fn recorded(there: &RankView, context: u32) -> u64 {
+    let calls = there.calls.iter().filter(|call| call.comm == context && call.peer != REFUSED);
+    calls.filter(|call| counted_as(call).is_some()).count() as u64
 }
 
 /// The number of collective operations that a rank has begun on a communicator. A first call that still agrees with the other
@@ -252,8 +272,7 @@ pub(super) fn begun(view: &HangView, rank: u32, context: u32) -> Option<u64> {
         return Some(count);
     }
     // A call is recorded a moment before it is counted.
-    let recorded = there.calls.iter().filter(|call| call.comm == context && call.peer != REFUSED);
-    let recorded = recorded.filter(|call| counted_as(call).is_some()).count() as u64;
+    let recorded = recorded(there, context);
     Some(if recorded == count + 1 { recorded } else { count.max(1) })
 }
 
