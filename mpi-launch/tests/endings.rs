@@ -76,7 +76,7 @@ const ENDINGS: [Ending; 24] = [
         0,
         Act::Nothing,
         Some(124),
-        "rank 0: in MPI_Recv from rank 1 with tag 7",
+        "ranks 0-1: in MPI_Recv with tag 7: rank 0 from 1, rank 1 from 0; ",
     ),
     ending(
         "the time is over for ranks that ignore SIGTERM or are stopped",

@@ -209,7 +209,7 @@ fn a_job_over_its_time_limit_reports_what_its_ranks_were_doing() {
     assert_eq!(done.code, Some(124));
     let lines: Vec<_> = done.stderr.lines().collect();
     assert!(lines[0].contains("did not end within 0.4 s"), "{}", done.stderr);
-    assert!(lines[1].starts_with("  rank 0: in MPI_Recv from rank 1 with tag 7; "));
+    assert!(lines[1].starts_with("  ranks 0-2: in MPI_Recv with tag 7: rank 0 from 1, "));
     let json = run(&["--timeout", "0.4", "--error-format", "json", &rank_program(), "wait"]).stderr;
     assert!(
         json.contains("\"kind\":\"timeout\"") && json.contains("\"doing\":[{\"rank\":0,\"call\":\"MPI_Recv\""),
