@@ -8,7 +8,11 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Cell, Row as Line1, Table, TableState};
 
+use crate::fit;
 use crate::request::Request;
+
+/// The width from which on the table has the numbers of the jobs.
+const NUMBER_FROM: u16 = 60;
 
 /// The list.
 pub struct JobsScreen {
@@ -58,17 +62,24 @@ impl JobsScreen {
             0 => "mpitop: no job of this user runs on this host; waiting for one".to_owned(),
             count => format!("mpitop: {count} jobs of this user"),
         };
-        frame.render_widget(Line::from(text).style(Modifier::BOLD), title);
+        let width = frame.area().width;
+        frame.render_widget(Line::from(fit::words(&text, width)).style(Modifier::BOLD), title);
+        // A narrow terminal has no room for the numbers of the jobs.
+        let shows_number = width >= NUMBER_FROM;
         let rows = self.jobs.iter().map(|found| {
             let view = found.job.view();
-            let cells = [found.pid.to_string(), view.ranks().to_string(), id_text(view.id()), found.command.clone()];
-            Line1::new(cells.map(Cell::from))
+            let number = shows_number.then(|| id_text(view.id()));
+            let cells =
+                [Some(found.pid.to_string()), Some(view.ranks().to_string()), number, Some(found.command.clone())];
+            Line1::new(cells.into_iter().flatten().map(Cell::from))
         });
-        let widths = [Constraint::Length(8), Constraint::Length(5), Constraint::Length(16), Constraint::Min(20)];
-        let table = Table::new(rows, widths)
-            .header(Line1::new(["PID", "RANKS", "JOB", "COMMAND"]).style(Modifier::REVERSED))
+        let number = shows_number.then_some((Constraint::Length(16), "JOB"));
+        let columns = [Some((Constraint::Length(8), "PID")), Some((Constraint::Length(5), "RANKS")), number];
+        let columns: Vec<_> = columns.into_iter().flatten().chain([(Constraint::Fill(1), "COMMAND")]).collect();
+        let table = Table::new(rows, columns.iter().map(|(width, _)| *width))
+            .header(Line1::new(columns.iter().map(|(_, title)| *title)).style(Modifier::REVERSED))
             .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
         frame.render_stateful_widget(table, body, &mut self.state);
-        frame.render_widget(Line::from("up, down: choose   Enter: show   q: end"), keys);
+        frame.render_widget(Line::from(fit::items(&["up, down: choose", "Enter: show", "q: end"], "   ", width)), keys);
     }
 }

@@ -1,7 +1,7 @@
 //! `mpitop`: the ranks of a running job, live on a terminal, once as text or JSON, or as metrics for a monitoring system.
 //!
 //! - `args`: the command line. `rows`: what is shown of each rank, and its order.
-//! - `screen`, `request`, `ranks_screen`, `jobs_screen`: the live view. `once`: the same as text or JSON.
+//! - `screen`, `request`, `ranks_screen`, `jobs_screen`: the live view. `fit`: what of it fits the terminal. `once`: the same as text or JSON.
 //! - `why`: who waits for whom. `timeline`: the last calls with their times.
 //! - `metrics`: OpenMetrics. `serve`: the same over HTTP.
 //!
@@ -9,6 +9,7 @@
 //! on. Not here: finding and reading jobs (`mpi-observe`).
 
 mod args;
+mod fit;
 mod jobs_screen;
 mod metrics;
 mod once;

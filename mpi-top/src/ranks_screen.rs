@@ -17,6 +17,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Cell, Row as Line1, Table};
 
+use crate::fit;
 use crate::metrics;
 use crate::request::Request;
 use crate::rows::{self, COLUMNS, Column, Row};
@@ -25,6 +26,9 @@ use crate::rows::{self, COLUMNS, Column, Row};
 const PROCESSES_AT_ONCE: usize = 32;
 /// Refreshes between two looks whether the job runs.
 const LOOK: u32 = 8;
+
+/// The keys.
+const HELP: [&str; 5] = ["left, right: sort", "r: reverse", "j: jobs", "t: threads", "q: end"];
 
 /// The table.
 pub struct RanksScreen {
@@ -143,15 +147,16 @@ impl RanksScreen {
         let [title, totals, body, keys] =
             Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)])
                 .areas(frame.area());
-        let over = if self.runs { "" } else { "ENDED: " };
-        frame.render_widget(Line::from(format!("{over}{}", self::title(&self.found))).style(Modifier::BOLD), title);
-        frame.render_widget(Line::from(self.totals()), totals);
+        let width = frame.area().width;
+        let of_job = fit::words(&self::title(&self.found), width);
+        frame.render_widget(Line::from(of_job).style(Modifier::BOLD), title);
+        frame.render_widget(Line::from(self.totals(width)), totals);
         self.draw_table(frame, body);
-        let help = "left, right: sort   r: reverse   t: threads   j: jobs   q: end";
-        frame.render_widget(Line::from(help), keys);
+        frame.render_widget(Line::from(fit::items(&HELP, "   ", width)), keys);
     }
 
-    fn totals(&self) -> String {
+    /// What all ranks do together: the states, and the rates as far as they fit.
+    fn totals(&self, width: u16) -> String {
         let sum = |value: fn(&Row) -> f64| self.rows.iter().map(value).sum::<f64>();
         let mut states: Vec<(&str, usize)> = Vec::new();
         for row in &self.rows {
@@ -162,39 +167,42 @@ impl RanksScreen {
         }
         states.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let states: Vec<String> = states.iter().map(|(state, count)| format!("{count} {state}")).collect();
-        format!(
-            "{} messages/s  {}/s  {} collectives/s  waiting {:.0} %  |  {}",
-            amount(sum(|row| row.rates.messages_sent).round()),
-            bytes(sum(|row| row.rates.bytes_sent).round()),
-            amount(sum(|row| row.rates.collective_calls).round()),
-            100.0 * sum(|row| row.rates.waiting) / self.rows.len().max(1) as f64,
-            states.join(", ")
-        )
+        let waiting = 100.0 * sum(|row| row.rates.waiting) / self.rows.len().max(1) as f64;
+        let parts = [
+            format!("{} messages/s", amount(sum(|row| row.rates.messages_sent).round())),
+            format!("{}/s", bytes(sum(|row| row.rates.bytes_sent).round())),
+            format!("waiting {waiting:.0} %"),
+            format!("{} collectives/s", amount(sum(|row| row.rates.collective_calls).round())),
+            states.join(", "),
+        ];
+        fit::words(&fit::items(&parts.each_ref().map(String::as_str), "  ", width), width)
     }
 
     fn draw_table(&mut self, frame: &mut Frame<'_>, area: Rect) {
         self.height = usize::from(area.height.saturating_sub(1));
         self.above = self.above.min(self.rows.len().saturating_sub(self.height.max(1)));
+        let columns = fit::columns(area.width, COLUMNS[self.sorted_by].0);
+        let calls = columns.iter().find(|(column, ..)| *column == Column::Call).map(|(.., width)| *width);
         let mut lines = Vec::new();
         for row in self.rows.iter().skip(self.above).take(self.height) {
-            lines.push(
-                Line1::new(COLUMNS.iter().map(|(column, ..)| cell(*column, row.cell(*column)))).style(style(row)),
-            );
+            let cells = columns.iter().map(|(column, _, width)| match column {
+                Column::Call => cell(*column, fit::words(&row.cell(*column), *width)),
+                _ => cell(*column, row.cell(*column)),
+            });
+            lines.push(Line1::new(cells).style(style(row)));
+            let Some(width) = calls else { continue };
             for call in row.other_calls.iter().filter(|_| self.shows_threads) {
-                let mut cells = vec![Cell::default(); COLUMNS.len() - 1];
-                cells.push(Cell::from(format!("another thread: {}", call.describe())));
+                let mut cells = vec![Cell::default(); columns.len() - 1];
+                cells.push(Cell::from(fit::words(&format!("another thread: {}", call.describe()), width)));
                 lines.push(Line1::new(cells));
             }
         }
-        let widths = COLUMNS.iter().map(|(column, _, width)| match column {
-            Column::Call => Constraint::Min(*width),
-            _ => Constraint::Length(*width),
-        });
-        let titles = COLUMNS.iter().enumerate().map(|(i, (column, title, _))| {
+        let widths: Vec<Constraint> = columns.iter().map(|(.., width)| Constraint::Length(*width)).collect();
+        let titles = columns.iter().map(|(column, title, _)| {
             let cell = cell(*column, (*title).to_owned());
             // The column by which rows are sorted is marked also where a terminal has no colours.
             let mark = Modifier::BOLD | Modifier::UNDERLINED;
-            if i == self.sorted_by { cell.style(Style::new().add_modifier(mark)) } else { cell }
+            if *column == COLUMNS[self.sorted_by].0 { cell.style(Style::new().add_modifier(mark)) } else { cell }
         });
         let header = Line1::new(titles).style(Modifier::REVERSED);
         frame.render_widget(Table::new(lines, widths).header(header), area);
@@ -240,11 +248,72 @@ mod tests {
     }
 
     fn drawn(screen: &mut RanksScreen, height: u16) -> Vec<String> {
-        let mut terminal = Terminal::new(TestBackend::new(130, height)).expect("a terminal of the test");
+        drawn_in(screen, 130, height)
+    }
+
+    fn drawn_in(screen: &mut RanksScreen, width: u16, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal of the test");
         terminal.draw(|frame| screen.draw(frame)).expect("drawn");
         let buffer = terminal.backend().buffer();
-        let line = |y| (0..130).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
+        let line = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
         (0..height).map(line).collect()
+    }
+
+    #[test]
+    fn no_width_of_a_terminal_cuts_a_number_or_a_title() {
+        let (mut screen, _endpoints) = screen();
+        screen.refresh();
+        for row in &mut screen.rows {
+            row.pid = 4_194_304;
+            row.rates.messages_sent = 20_543.0;
+            row.rates.messages_received = 999_400.0;
+            row.rates.bytes_sent = 1_022.0 * 1_048_576.0;
+            row.rates.collective_calls = 12_345.0;
+            row.rates.waiting = 1.0;
+        }
+        let titles: Vec<&str> = COLUMNS.iter().map(|(_, title, _)| *title).collect();
+        for width in [1, 10, 20, 27, 40, 60, 80, 110, 130, 150, 300] {
+            let lines = drawn_in(&mut screen, width, 14);
+            let shown: Vec<&str> = lines[2].split_whitespace().collect();
+            assert!(shown.iter().all(|title| titles.contains(title)), "{width}: {lines:?}");
+            let cells = screen.rows[0].clone();
+            let all =
+                |text: &str| [format!(" {text} "), format!(" {text}")].iter().any(|text| lines[3].contains(&**text));
+            for (column, title, _) in
+                COLUMNS.iter().filter(|(column, title, _)| shown.contains(title) && *column != Column::Call)
+            {
+                assert!(all(&cells.cell(*column)), "{title} at {width}: {lines:?}");
+            }
+            if shown.contains(&"CALL") {
+                assert!(lines[3].contains("MPI_Recv"), "{width}: {lines:?}");
+                assert!(
+                    lines[3].ends_with('…') || lines[3].ends_with("MPI_Recv from rank 1 with tag 7"),
+                    "{width}: {lines:?}"
+                );
+            }
+            let least: &[&str] = match width {
+                150.. => &[
+                    "RANK", "PID", "STATE", "WAIT%", "SENT/S", "RECV/S", "BYTES/S", "COLL/S", "UNEXP", "POSTED",
+                    "REQS", "CALL",
+                ],
+                80.. => &["RANK", "STATE", "WAIT%", "SENT/S", "BYTES/S", "CALL"],
+                40.. => &["RANK", "STATE", "WAIT%", "CALL"],
+                27.. => &["RANK", "STATE", "WAIT%"],
+                _ => &[],
+            };
+            assert!(least.iter().all(|title| shown.contains(title)), "{width}: {lines:?}");
+            let keys = lines[13].split("   ").filter(|key| !key.is_empty());
+            assert!(width < 10 || keys.clone().all(|key| HELP.contains(&key)), "{width}: {lines:?}");
+            assert!(width < 10 || keys.last() == Some("q: end"), "{width}: {lines:?}");
+            assert!(
+                width < 80 || lines[1].starts_with("616k messages/s  29.9 GiB/s  waiting 100 %"),
+                "{width}: {lines:?}"
+            );
+            assert!(
+                width < 40 || lines[1].ends_with("30 waiting") || lines[1].ends_with("30 in MPI"),
+                "{width}: {lines:?}"
+            );
+        }
     }
 
     #[test]
