@@ -27,6 +27,8 @@ const PROCESSES_AT_ONCE: usize = 32;
 /// Refreshes between two looks whether the job runs.
 const LOOK: u32 = 8;
 
+/// What is shown when the job has ended.
+const ENDED: &str = "THE JOB HAS ENDED. Below: the state in which each rank ended, and its last call";
 /// The keys.
 const HELP: [&str; 5] = ["left, right: sort", "r: reverse", "j: jobs", "t: threads", "q: end"];
 
@@ -94,8 +96,11 @@ impl RanksScreen {
         screen
     }
 
-    /// Takes a sample.
+    /// Takes a sample. When the job has ended, its last state stays.
     pub fn refresh(&mut self) {
+        if !self.runs {
+            return;
+        }
         let now = self.sampler.take(self.found.job.view());
         if self.hosts.is_empty() {
             // They are recorded a moment after the memory is made.
@@ -111,9 +116,19 @@ impl RanksScreen {
         self.before = now;
         self.sort();
         self.refreshes = self.refreshes.wrapping_add(1);
-        if self.refreshes.is_multiple_of(LOOK) {
-            self.runs = metrics::runs(&self.found);
+        let all_are_gone = self.rows.iter().all(|row| matches!(row.state, "ended" | "lost"));
+        if (all_are_gone || self.refreshes.is_multiple_of(LOOK)) && !metrics::runs(&self.found) {
+            self.keep_last_state();
         }
+    }
+
+    /// The job has ended: process ids may be of other processes from now on.
+    fn keep_last_state(&mut self) {
+        self.runs = false;
+        self.processes.fill(None);
+        let last = self.sampler.take(self.found.job.view());
+        self.rows = rows::rows(&last, &last, &self.processes, &self.hosts);
+        self.sort();
     }
 
     fn sort(&mut self) {
@@ -150,7 +165,11 @@ impl RanksScreen {
         let width = frame.area().width;
         let of_job = fit::words(&self::title(&self.found), width);
         frame.render_widget(Line::from(of_job).style(Modifier::BOLD), title);
-        frame.render_widget(Line::from(self.totals(width)), totals);
+        let second = match self.runs {
+            true => Line::from(self.totals(width)),
+            false => Line::from(fit::words(ENDED, width)).style(Modifier::REVERSED),
+        };
+        frame.render_widget(second, totals);
         self.draw_table(frame, body);
         frame.render_widget(Line::from(fit::items(&HELP, "   ", width)), keys);
     }
@@ -336,6 +355,23 @@ mod tests {
         screen.key(KeyCode::Char('r'));
         // By the call: "from rank 0" is the first, in rank 29.
         assert_eq!(first(&drawn(&mut screen, 14)).as_deref(), Some("29"));
+    }
+
+    #[test]
+    fn the_end_of_the_job_is_shown_and_its_last_state_stays() {
+        let (mut screen, endpoints) = screen();
+        assert!(!drawn(&mut screen, 14).iter().any(|line| line.contains("HAS ENDED")));
+        endpoints[0].job().set_life(0, Life::Finalised);
+        screen.keep_last_state();
+        let lines = drawn(&mut screen, 14);
+        assert_eq!(lines[1], ENDED);
+        assert!(lines[3].contains(" ended ") && lines[4].contains(" lost "), "{lines:?}");
+        assert!(lines[4].contains("MPI_Recv from rank 2 with tag 7"), "{lines:?}");
+        screen.refresh();
+        assert_eq!(drawn(&mut screen, 14), lines);
+        for width in [20, 40, 80] {
+            assert!(drawn_in(&mut screen, width, 14)[1].starts_with("THE JOB HAS ENDED"), "{width}");
+        }
     }
 
     #[test]
