@@ -132,6 +132,12 @@ pub mod block {
     pub const MEMBER_FD: usize = 0x30;
     /// In a bridge, 16 x u64: bit `p` is set if it had a route to the process with place `p` before.
     pub const MEMBER_ROUTES: usize = 0x40;
+    /// In a job memory, u64: the sum of the times at which the waits began that have not ended (`crate::Job::unfinished_waits`).
+    pub const WAITS_BEGAN: usize = 0x40;
+    /// In a job memory, u64: the number of those waits.
+    pub const OPEN_WAITS: usize = 0x48;
+    /// In a job memory, u64: when the launcher found that the process had ended; 0: it has not.
+    pub const ENDED_AT: usize = 0x50;
     /// u64: 0, or bit 63 | bit 62 for a fatal error | exit code: the rank has aborted a part of the job.
     pub const ABORT: usize = 0xc0;
     /// u64: 0 before the rank has been connected with another job; else 1 more than the number of jobs that it is

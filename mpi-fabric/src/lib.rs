@@ -66,6 +66,8 @@ pub mod job;
 mod mapping;
 mod memory_lock;
 #[cfg(not(loom))]
+mod open_waits;
+#[cfg(not(loom))]
 mod os;
 #[cfg(not(loom))]
 mod pages_on_demand;
@@ -125,6 +127,7 @@ pub use {
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},
+    open_waits::{OpenWaits, Unfinished},
     pages_on_demand::PagesOnDemand,
     pieces::Piece,
     raised_word::{Awaited, RoomWord},

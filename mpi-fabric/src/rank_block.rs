@@ -1,6 +1,6 @@
 //! A rank's block in the job memory (life, process id, probe word) and its bell (doorbell words, connections).
 //!
-//! Writers: the rank itself writes everything except `waiters` (its own threads), `futex` (each process that wakes it)
+//! Writers: the rank itself writes everything except `ended_at` (the launcher), `waiters` (its own threads), `futex` (each process that wakes it)
 //! and `connected` (each sender its own bit, the launcher the rank's).
 
 use std::sync::atomic::Ordering;
@@ -93,6 +93,21 @@ impl<'a> RankBlock<'a> {
     /// See [`block::QUEUE_MAP`].
     pub(crate) fn queue_map(&self) -> &'a AtomicU64 {
         self.mapping.word(self.at + block::QUEUE_MAP)
+    }
+
+    /// See [`block::WAITS_BEGAN`].
+    pub(crate) fn waits_began(&self) -> &'a AtomicU64 {
+        self.mapping.word(self.at + block::WAITS_BEGAN)
+    }
+
+    /// See [`block::OPEN_WAITS`].
+    pub(crate) fn open_waits(&self) -> &'a AtomicU64 {
+        self.mapping.word(self.at + block::OPEN_WAITS)
+    }
+
+    /// See [`block::ENDED_AT`].
+    pub(crate) fn ended_at(&self) -> &'a AtomicU64 {
+        self.mapping.word(self.at + block::ENDED_AT)
     }
 
     pub(crate) fn probe_address(&self) -> &'a AtomicU64 {

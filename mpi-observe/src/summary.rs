@@ -1,11 +1,12 @@
 //! What a job has done, in few numbers: amounts by rank, the ranks that differ most, and all variables.
 //!
 //! Invariant: amounts are of the program; what the library counted for itself in `MPI_Finalize` is left out. A rank without
-//! an amount has none, not 0. Not here: the forms (`mpi-launch`).
+//! an amount has none, not 0. A wait that the end of its process has interrupted counts up to then. Not here: the forms (`mpi-launch`).
 
 use std::collections::BTreeMap;
 
 use mpi_core::json::Object;
+use mpi_fabric::Unfinished;
 use mpi_fabric::statistics::{StateName, Table};
 use mpi_t::PvarClass;
 
@@ -182,7 +183,8 @@ impl Summary {
         let of = |wanted: &dyn Fn(usize) -> bool| (0..ranks).filter(|rank| wanted(*rank as usize)).collect();
         let without_mpi = of(&|rank| !table.used()[rank]);
         let without_finalize = of(&|rank| table.used()[rank] && !table.finalised()[rank]);
-        let sums = sums(&table);
+        let mut sums = sums(&table);
+        add_unfinished(&mut sums, job, seconds);
         let collectives = collectives(&sums);
         let mut amounts = Vec::new();
         for (section, name, title, measure, variables, always) in DEFINITIONS {
@@ -317,6 +319,21 @@ fn sums(table: &Table) -> BTreeMap<&str, Vec<Option<f64>>> {
         }
     }
     sums
+}
+
+/// Adds the waits that the end of the processes has interrupted, as if they had ended then.
+fn add_unfinished(sums: &mut BTreeMap<&str, Vec<Option<f64>>>, job: JobView<'_>, seconds: f64) {
+    for rank in 0..job.ranks() {
+        let Unfinished { waits, ns } = job.unfinished_waits(rank);
+        // No wait is longer than the job; a greater number is damage.
+        let length = (ns as f64 * 1e-9).min(seconds * waits as f64);
+        for (variable, value) in [("p2p_time_waited", length), ("p2p_waits", waits as f64)] {
+            if waits > 0 {
+                let values = sums.entry(variable).or_insert_with(|| vec![None; job.ranks() as usize]);
+                values[rank as usize] = Some(values[rank as usize].unwrap_or(0.0) + value);
+            }
+        }
+    }
 }
 
 fn added<'a>(parts: impl Iterator<Item = &'a Vec<Option<f64>>>, ranks: u32) -> Vec<Option<f64>> {

@@ -7,7 +7,7 @@ use mpi_errors::Result;
 use mpi_fabric::job::HostRanks;
 use mpi_fabric::recorder::{Call, TimedCall};
 use mpi_fabric::statistics::{StateName, Table};
-use mpi_fabric::{AbortCause, Job, Life};
+use mpi_fabric::{AbortCause, Job, Life, Unfinished};
 
 /// The memory of a running job, opened for reading.
 pub struct OpenJob {
@@ -111,6 +111,11 @@ impl<'a> JobView<'a> {
     /// Address of the map of a rank's queues in its memory; 0: it has none.
     pub fn queue_map(&self, rank: u32) -> u64 {
         self.job.queue_map(rank)
+    }
+
+    /// The waits that a rank had not ended when its process ended; none of a rank that runs.
+    pub fn unfinished_waits(&self, rank: u32) -> Unfinished {
+        self.job.unfinished_waits(rank)
     }
 
     /// Whether the launcher has reported that a rank has ended while the others continue.

@@ -11,7 +11,7 @@ use mpi_core::abi::MPI_PROC_NULL;
 use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Doorbell, Endpoint, Recorder};
+use mpi_fabric::{Doorbell, Endpoint, OpenWaits, Recorder};
 use mpi_t::InstrumentMemory;
 
 use crate::awaited::Awaited;
@@ -78,6 +78,8 @@ pub struct Engine {
     pub(crate) progress_thread: ProgressThread,
     pub(crate) recorder: Recorder,
     pub(crate) instruments: &'static EngineInstruments,
+    /// The waits that readers outside see before they have ended.
+    pub(crate) open_waits: OpenWaits,
     events: &'static MessageEvents,
     pub(crate) wait_events: &'static WaitEvents,
     pub(crate) partition_metrics: PartitionMetrics,
@@ -107,6 +109,7 @@ impl Engine {
         let calibration = pipelined_limit.instruments;
         let sizes = SizeInstruments::place_in_job(&endpoint.instrument_memory());
         let metrics = (instruments, partition_metrics, sizes);
+        let open_waits = OpenWaits::new(endpoint.job().clone(), rank);
         let core = Core::new(doorbell.clone(), lock.clone(), metrics, settings, pipelined_limit);
         let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
@@ -122,6 +125,7 @@ impl Engine {
             progress_thread: ProgressThread::default(),
             recorder,
             instruments,
+            open_waits,
             events,
             wait_events: WaitEvents::new(),
             partition_metrics,

@@ -5,11 +5,11 @@
 
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
-use std::time::Instant;
 
+use mpi_core::clock;
 use mpi_errors::Result;
 use mpi_fabric::traffic::SIZE_CLASSES;
-use mpi_fabric::{JobInstruments, PagesOnDemand};
+use mpi_fabric::{JobInstruments, OpenWaits, PagesOnDemand};
 use mpi_t::Verbosity::{DeveloperBasic, TunerBasic, TunerDetail, UserBasic, UserDetail};
 use mpi_t::{
     Aggregate, BlockDescription, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, PeakLevel, Percentage,
@@ -395,14 +395,17 @@ impl EngineInstruments {
     }
 
     /// Records that a blocking call begins to wait, after its first polls.
-    pub(crate) fn begin_wait(&self) -> Waited {
-        Waited { doing: self.begin(Doing::Waiting), began: Instant::now() }
+    pub(crate) fn begin_wait(&self, open: &OpenWaits) -> Waited {
+        let began_ns = clock::now_ns();
+        open.begin(began_ns);
+        Waited { doing: self.begin(Doing::Waiting), began_ns }
     }
 
     /// Records that the wait is over; for the holder of the process lock.
-    pub(crate) fn end_wait(&self, waited: Waited) {
+    pub(crate) fn end_wait(&self, waited: Waited, open: &OpenWaits) {
         self.waits.incr();
-        self.time_waited.add_ns(waited.began.elapsed().as_nanos() as u64);
+        self.time_waited.add_ns(clock::now_ns().saturating_sub(waited.began_ns));
+        open.end(waited.began_ns);
         self.end(waited.doing);
     }
 }
@@ -410,5 +413,5 @@ impl EngineInstruments {
 /// A wait under way.
 pub(crate) struct Waited {
     doing: Option<Doing>,
-    began: Instant,
+    began_ns: u64,
 }

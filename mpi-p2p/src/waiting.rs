@@ -95,14 +95,14 @@ impl Engine {
         policy.set_spins(self.settings.wait_spins.get());
         policy.set_yields(self.settings.wait_yields.get());
         policy.set_sleeps(self.settings.wait_sleep.get());
-        let waited = self.instruments.begin_wait();
+        let waited = self.instruments.begin_wait(&self.open_waits);
         let began = self.wait_events.raise_begin(self.instruments.requests.get());
         let mut due = Due::new();
         let (guard, result) = match self.lock.is_multiple() {
             true => self.wait_among_threads(guard, awaited, ready, &mut due),
             false => self.poll_until(guard, None, ready),
         };
-        self.instruments.end_wait(waited);
+        self.instruments.end_wait(waited, &self.open_waits);
         self.wait_events.raise_end(began);
         let mut guard = guard;
         let left = self.state.get_mut(&mut guard).leave_to_background();

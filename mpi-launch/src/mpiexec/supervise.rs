@@ -276,7 +276,7 @@ impl Supervisor<'_> {
         self.ranks[rank as usize].living = false;
         self.living -= 1;
         self.guard.rank_ended(rank);
-        let now = Instant::now();
+        self.job.record_end(rank, mpi_core::clock::monotonic_ns());
         self.reporter.verbose(|| match how {
             Ended::Exited(code) => format!("rank {rank} has ended with code {code}"),
             Ended::Killed(signal) => format!("rank {rank} was ended by {}", super::outcome::signal_name(signal)),
@@ -294,7 +294,7 @@ impl Supervisor<'_> {
         let failure = match (self.job.abort(), how) {
             (Some((rank, code, cause)), _) if rank < self.job.ranks() => Failure::Aborted { rank, code, cause },
             (_, Ended::Exited(0)) if inside || self.job.life(rank) == Life::Initialised => {
-                return self.ending.leave(rank, now);
+                return self.ending.leave(rank, Instant::now());
             }
             (_, Ended::Exited(0)) => return,
             (_, Ended::Killed(signal)) if self.forwarded == Some(signal) => Failure::Signalled { signal },
@@ -313,7 +313,7 @@ impl Supervisor<'_> {
         if let (None, Some(failed), None) = (self.ending.failure(), failure.failed_rank(), self.forwarded) {
             self.waiting = hang::about(self.job, &self.processes(), failed);
         }
-        self.ending.fail(failure, self.living, now);
+        self.ending.fail(failure, self.living, Instant::now());
     }
 
     /// Ends the job when a rank of another library aborts it, or ranks wait in a barrier for one that has ended.

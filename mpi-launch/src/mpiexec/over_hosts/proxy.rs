@@ -417,6 +417,7 @@ impl Proxy<'_> {
         self.living -= 1;
         self.guard.rank_ended(place as u32);
         let rank = self.world[place];
+        self.job.record_end(rank, mpi_core::clock::monotonic_ns());
         let (inside, abort) = self.pmi.ended(place as u32);
         self.report_pmi(abort);
         let well = how == Ended::Exited(0) && !inside && self.job.life(rank) != Life::Initialised;

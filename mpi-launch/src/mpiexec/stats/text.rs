@@ -188,6 +188,30 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_the_end_of_the_job_interrupts_is_counted() {
+        let endpoints = Endpoint::threads(4).expect("memory");
+        let job = endpoints[0].job();
+        let now = 1_000_000_000_000;
+        for rank in 0..4 {
+            let block: &'static Process = mpi_t::place(&*endpoints[rank as usize].instrument_memory(), "");
+            block.waited.add_ns(10_000_000);
+            if rank != 1 {
+                mpi_fabric::OpenWaits::new(job.clone(), rank).begin(now);
+            }
+            job.record_end(rank, now + 2_900_000_000);
+        }
+        let summary = Summary::new(JobView::of(job), 3.0, 9, &|_, _| None);
+        let text = text(&summary, None);
+        assert!(text.contains("    73 % of the time of all ranks\n"), "{text}");
+        assert!(text.contains("differs: rank 1 waited 10.0 ms, the others (median) 2.91 s\n"), "{text}");
+        assert!(summary.json(None).contains("\"values\":[2.910000000,0.010000000,2.910000000,2.910000000]"));
+        // Damaged words count for no more than the job has lasted.
+        job.record_end(0, u64::MAX / 4);
+        let summary = Summary::new(JobView::of(job), 3.0, 9, &|_, _| None);
+        assert!(summary.amount("time_waited").is_some_and(|waited| waited.values[0].is_some_and(|value| value < 3.1)));
+    }
+
+    #[test]
     fn a_job_without_mpi_has_two_lines() {
         let job = Job::create(&JobOptions { ranks: 2, ring_bytes: None, cores: 1 }).expect("memory");
         let summary = Summary::new(JobView::of(&job), 0.5, 0, &|_, _| None);
