@@ -2,6 +2,7 @@
 //!
 //! Not here: the declarations, which are beside the fields that they describe.
 
+use crate::missing::{self, Missing};
 use clap::ValueEnum;
 use mpi_core::json::Object;
 use mpi_launch::CATALOG;
@@ -45,7 +46,8 @@ pub enum Level {
 }
 
 impl Level {
-    fn verbosity(self) -> Verbosity {
+    /// The level of the catalog.
+    pub fn verbosity(self) -> Verbosity {
         match self {
             Level::UserBasic => Verbosity::UserBasic,
             Level::UserDetail => Verbosity::UserDetail,
@@ -60,7 +62,7 @@ impl Level {
     }
 
     /// The name as on the command line.
-    fn name_of(verbosity: Verbosity) -> String {
+    pub fn name_of(verbosity: Verbosity) -> String {
         let level = Level::value_variants().iter().find(|level| level.verbosity() == verbosity);
         let value = level.and_then(|level| level.to_possible_value());
         value.map_or_else(String::new, |value| value.get_name().to_owned())
@@ -89,7 +91,8 @@ impl Filter {
         words.is_empty() && name.is_none() && category.is_none() && class.is_none() && level.is_none()
     }
 
-    fn passes(&self, entry: &Entry) -> bool {
+    /// Whether an entry passes.
+    pub fn passes(&self, entry: &Entry) -> bool {
         let all = || {
             let facts: Vec<&str> = entry.facts.iter().map(|(_, value)| &**value).collect();
             format!("{} {} {} {}", entry.name, entry.category, facts.join(" "), entry.text).to_lowercase()
@@ -122,11 +125,11 @@ pub struct Entry {
 
 /// The entries of these kinds that pass, by kind and name.
 /// # Errors
-/// A sentence: none does; what the words of the filter could be.
-pub fn find(kinds: &[Kind], filter: &Filter) -> Result<Vec<Entry>, String> {
+/// None does; the sentence names what may be meant.
+pub fn find(kinds: &[Kind], filter: &Filter) -> Result<Vec<Entry>, Missing> {
     let classes = PvarClass::ALL.map(class_name);
     if let Some(class) = filter.class.as_ref().filter(|class| !classes.contains(class)) {
-        return Err(format!("no class is named {class}; there are {}", classes.join(", ")));
+        return Err(Missing::Wrong(format!("no class is named {class}; there are {}", classes.join(", "))));
     }
     let known = |category: &String| CATALOG.categories.iter().any(|row| row.name == category);
     if let Some(category) = filter.category.as_ref().filter(|category| !known(category)) {
@@ -134,24 +137,32 @@ pub fn find(kinds: &[Kind], filter: &Filter) -> Result<Vec<Entry>, String> {
         let near = mpi_core::text::nearest(category, names, str::to_ascii_lowercase);
         let hint =
             near.map_or_else(|| "mpi-info --categories lists them".into(), |near| format!("did you mean {near}?"));
-        return Err(format!("no category is named {category}; {hint}"));
+        return Err(Missing::Wrong(format!("no category is named {category}; {hint}")));
+    }
+    if let Some(name) = filter.name.as_ref().filter(|name| !missing::is_named(name)) {
+        return Err(Missing::Wrong(format!("nothing is named {name}; {}", missing::name_hint(name))));
     }
     let mut found: Vec<Entry> = Vec::new();
     for kind in kinds {
-        let mut of_kind: Vec<Entry> = match kind {
-            Kind::Cvar => CATALOG.cvars.iter().map(cvar).collect(),
-            Kind::Pvar => CATALOG.pvars.iter().map(pvar).collect(),
-            Kind::Event => CATALOG.events.iter().map(event).collect(),
-            Kind::Category => CATALOG.categories.iter().map(category).collect(),
-        };
+        let mut of_kind = all_of(*kind);
         of_kind.retain(|entry| filter.passes(entry));
         of_kind.sort_by(|one, other| (&one.name, &one.class).cmp(&(&other.name, &other.class)));
         found.append(&mut of_kind);
     }
     if found.is_empty() {
-        return Err("nothing passes all filters".into());
+        return Err(Missing::Nothing(missing::nothing_passes(filter)));
     }
     Ok(found)
+}
+
+/// All entries of a kind.
+pub fn all_of(kind: Kind) -> Vec<Entry> {
+    match kind {
+        Kind::Cvar => CATALOG.cvars.iter().map(cvar).collect(),
+        Kind::Pvar => CATALOG.pvars.iter().map(pvar).collect(),
+        Kind::Event => CATALOG.events.iter().map(event).collect(),
+        Kind::Category => CATALOG.categories.iter().map(category).collect(),
+    }
 }
 
 /// What there is in each category at the top.
@@ -245,7 +256,6 @@ pub fn json(entries: &[Entry]) -> String {
             Kind::Category => "category",
         };
         let object = Object::new().text("source", "mpi-info").text("kind", kind).text("name", &entry.name);
-        let object = if entry.kind == Kind::Category { object } else { object.text("category", &entry.category) };
         let object = entry.facts.iter().fold(object, |object, (name, value)| object.text(name, value));
         object.text("description", &entry.text).end() + "\n"
     };
@@ -396,14 +406,59 @@ mod tests {
 
     #[test]
     fn what_does_not_exist_is_an_error_with_a_hint() {
-        let error = |filter: Filter| find(&ALL, &filter).err().unwrap();
-        assert!(error(Filter { class: Some("clock".into()), ..Filter::default() }).contains("counter"));
-        let near = error(Filter { category: Some("p2p.unexpectd".into()), ..Filter::default() });
+        let wrong = |filter: Filter| match find(&ALL, &filter) {
+            Err(Missing::Wrong(sentence)) => sentence,
+            _ => panic!("{filter:?}"),
+        };
+        let nothing = |filter: Filter| match find(&ALL, &filter) {
+            Err(Missing::Nothing(sentence)) => sentence,
+            _ => panic!("{filter:?}"),
+        };
+        assert!(wrong(Filter { class: Some("clock".into()), ..Filter::default() }).contains("counter"));
+        let near = wrong(Filter { category: Some("p2p.unexpectd".into()), ..Filter::default() });
         assert!(near.contains("did you mean p2p.unexpected?"), "{near}");
-        assert_eq!(
-            error(Filter { words: vec!["no such word".into()], ..Filter::default() }),
-            "nothing passes all filters"
-        );
+        let named = |name: &str| wrong(Filter { name: Some(name.into()), ..Filter::default() });
+        assert_eq!(named("p2p_eager_limt"), "nothing is named p2p_eager_limt; did you mean p2p_eager_limit?");
+        assert_eq!(named("zzzzzzzz"), "nothing is named zzzzzzzz; mpi-info --all --short lists all names");
+        let words = |words: &[&str]| Filter {
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+            ..Filter::default()
+        };
+        assert_eq!(nothing(words(&["barier"])), "nothing contains barier; did you mean barrier?");
+        assert_eq!(nothing(words(&["barrier", "zzzzzzzz"])), "nothing contains zzzzzzzz");
+        assert_eq!(nothing(words(&["alltoall", "win_puts"])), "nothing contains all of: alltoall win_puts");
+        let both = Filter { category: Some("coll".into()), class: Some("counter".into()), ..words(&["eager"]) };
+        assert_eq!(nothing(both), "nothing passes all of: eager, --category coll, --class counter");
+    }
+
+    /// The names of the fields of an object whose values are texts.
+    fn keys(line: &str) -> Vec<String> {
+        let mut texts = Vec::new();
+        let mut letters = line.chars();
+        while letters.by_ref().any(|letter| letter == '"') {
+            let mut text = String::new();
+            while let Some(letter) = letters.next().filter(|letter| *letter != '"') {
+                text.push(if letter == '\\' { letters.next().expect("a letter behind a backslash") } else { letter });
+            }
+            texts.push(text);
+        }
+        assert_eq!(texts.len() % 2, 0, "{line}");
+        texts.into_iter().step_by(2).collect()
+    }
+
+    #[test]
+    fn no_object_has_a_field_twice() {
+        let library = crate::machine::json() + "\n";
+        let text = library + &json(&find(&ALL, &Filter::default()).unwrap());
+        for line in text.lines() {
+            let mut keys = keys(line);
+            assert!(keys.contains(&"kind".to_owned()), "{line}");
+            keys.sort();
+            let count = keys.len();
+            keys.dedup();
+            assert_eq!(keys.len(), count, "{line}");
+        }
+        assert!(text.lines().any(|line| line.contains("\"kind\":\"cvar\"") && line.contains("\"category\":")));
     }
 
     #[test]

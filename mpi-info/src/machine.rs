@@ -37,7 +37,7 @@ fn sections() -> Vec<(&'static str, Vec<Fact>)> {
         Fact("file size limit", "file_size_limit", file_size()),
         Fact("open files limit", "open_files_limit", limit("Max open files")),
         Fact("processes limit", "processes_limit", limit("Max processes")),
-        Fact("locked memory limit", "locked_memory_limit", limit("Max locked memory")),
+        Fact("locked memory limit", "locked_memory_limit", locked_memory()),
     ];
     vec![("Ferrum MPI", build), ("This machine", machine)]
 }
@@ -70,7 +70,7 @@ fn prefix() -> Option<PathBuf> {
 fn file(name: &str) -> String {
     let Some(path) = prefix().map(|prefix| prefix.join(name)) else { return "unknown".into() };
     match fs::metadata(&path) {
-        Ok(facts) => format!("{}, {} KB", path.display(), facts.len() / 1000),
+        Ok(facts) => format!("{}, {}", path.display(), words::bytes(facts.len() as f64)),
         Err(_) => format!("not installed ({} is not there)", path.display()),
     }
 }
@@ -141,6 +141,11 @@ fn file_size() -> String {
     signal_mask::file_size_limit().map_or_else(|| "unlimited".into(), |limit| words::bytes(limit as f64))
 }
 
+fn locked_memory() -> String {
+    let limit = limit("Max locked memory");
+    limit.parse::<u64>().map_or(limit, |limit| words::bytes(limit as f64))
+}
+
 /// The soft limit of this name.
 fn limit(name: &str) -> String {
     let limits = read("/proc/self/limits");
@@ -151,4 +156,16 @@ fn limit(name: &str) -> String {
 /// A file of the system, without the blank at its end.
 fn read(path: &str) -> String {
     fs::read_to_string(path).map_or_else(|_| "unknown".into(), |text| text.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_a_unit() {
+        let size = locked_memory();
+        assert!(size == "unlimited" || size.ends_with('B'), "{size}");
+        assert!(!text().contains(" KB"));
+    }
 }

@@ -1,24 +1,28 @@
 //! `mpi-info`: version, build and machine, and the variables, categories and events of the library.
 //!
 //! - `machine`: facts of the build and of this machine. `entries`: the catalog as entries with filters.
+//! - `missing`: the sentences for what does not exist.
 //!
 //! Invariant: starts no job and loads no library. Not here: the catalog (`mpi-launch`).
 
 mod entries;
 mod machine;
+mod missing;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 use entries::{Filter, Kind, Level};
+use missing::Missing;
+use mpi_observe::words;
 
 /// Version, build and machine of this MPI library, and all its variables, categories and events.
 ///
 /// Without an option: version, build and machine, and what there is in each category. With WORDs: what contains all of
 /// them, in name, text, category, class or unit.
 #[derive(Parser)]
-#[command(name = "mpi-info", version, disable_version_flag = true, after_help = AFTER)]
+#[command(name = "mpi-info", version = concat!("(Ferrum MPI) ", env!("CARGO_PKG_VERSION")), after_help = AFTER)]
 struct Options {
     /// Only entries that contain all of these, in any case
     words: Vec<String>,
@@ -50,7 +54,7 @@ struct Options {
     #[arg(long, value_enum)]
     verbosity: Option<Level>,
     /// One line an entry, without its text
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     short: bool,
     /// One JSON object a line
     #[arg(long)]
@@ -64,22 +68,33 @@ const AFTER: &str = "Examples:
   mpi-info --all --json             the whole catalog, for programs";
 
 fn main() -> ExitCode {
-    let options = Options::parse();
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(error) if error.use_stderr() => {
+            eprint!("{}", words::usage_error("mpi-info", &error.to_string()));
+            return WRONG.into();
+        }
+        Err(text) => text.exit(),
+    };
     match text(&options) {
         Ok(text) => match std::io::stdout().lock().write_all(text.as_bytes()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => fail(&format!("cannot write: {error}")),
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => fail(1, &format!("cannot write: {error}")),
             _ => ExitCode::SUCCESS,
         },
-        Err(sentence) => fail(&sentence),
+        Err(Missing::Wrong(sentence)) => fail(WRONG, &sentence),
+        Err(Missing::Nothing(sentence)) => fail(1, &sentence),
     }
 }
 
-fn fail(sentence: &str) -> ExitCode {
+/// The exit code for a wrong command line.
+const WRONG: u8 = 2;
+
+fn fail(code: u8, sentence: &str) -> ExitCode {
     eprintln!("mpi-info: {sentence}");
-    ExitCode::FAILURE
+    code.into()
 }
 
-fn text(options: &Options) -> Result<String, String> {
+fn text(options: &Options) -> Result<String, Missing> {
     let filter = Filter {
         words: options.words.clone(),
         name: options.name.clone(),

@@ -41,6 +41,20 @@ pub fn elsewhere(hosts: &[HostRanks], size: u32) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// What a program writes about a wrong command line, from the text that its parser made: it begins with the name of the program,
+/// and has no hint to pass a misspelt option as a value.
+pub fn usage_error(program: &str, text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with("tip: to pass ")) {
+        // The lines around a hint are empty.
+        if !(line.is_empty() && lines.last().is_some_and(|last| last.is_empty())) {
+            lines.push(line);
+        }
+    }
+    format!("{program}: {}\n", lines.join("\n"))
+}
+
 /// An amount in at most four digits: `999`, `12.3k`, `4.56M`.
 pub fn amount(value: f64) -> String {
     scaled(value, 1000.0, &["", "k", "M", "G", "T", "P", "E"])
@@ -100,6 +114,12 @@ mod tests {
         let many: Vec<HostRanks> = (0..40).map(|i| host("h", &[i])).collect();
         let text = elsewhere(&many, 41).unwrap_or_default();
         assert!(text.ends_with(", rank 16 is on h, ranks 17-40 are on further hosts"), "{text}");
+    }
+
+    #[test]
+    fn an_error_of_the_command_line_begins_with_the_program() {
+        let text = "error: unexpected argument '--foo' found\n\n  tip: to pass '--foo' as a value, use '-- --foo'\n\nUsage: x [JOB]\n";
+        assert_eq!(usage_error("mpitop", text), "mpitop: unexpected argument '--foo' found\n\nUsage: x [JOB]\n");
     }
 
     #[test]

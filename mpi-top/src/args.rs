@@ -1,10 +1,12 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use mpi_observe::words;
 
 /// What is to be done.
 pub enum Command {
@@ -62,7 +64,7 @@ pub enum Command {
 /// JOB is the process id of mpiexec or of a rank, or the first digits of the job's number (--list shows both). It may be
 /// left out where only one job of yours runs on this machine.
 #[derive(Parser)]
-#[command(name = "mpitop", version, after_help = KEYS)]
+#[command(name = "mpitop", version = concat!("(Ferrum MPI) ", env!("CARGO_PKG_VERSION")), after_help = KEYS)]
 struct Options {
     /// Process id of mpiexec or of a rank, or the job's number
     job: Option<String>,
@@ -101,14 +103,23 @@ const KEYS: &str = "Keys of the live view:
 
 /// Reads the command line; ends the process where it is wrong, or requests a text.
 pub fn parse() -> Command {
-    let options = Options::parse();
+    read(std::env::args_os()).unwrap_or_else(|error| match error.use_stderr() {
+        true => {
+            eprint!("{}", words::usage_error("mpitop", &error.to_string()));
+            std::process::exit(error.exit_code())
+        }
+        false => error.exit(),
+    })
+}
+
+fn read(words: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let options = Options::try_parse_from(words)?;
     if options.json && !options.once && !options.why && !options.list {
-        let error =
-            clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, "--json needs --once, --why or --list\n");
-        error.exit();
+        let sentence = "--json needs --once, --why or --list\n";
+        return Err(clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, sentence));
     }
     let Options { job, json, interval, .. } = options;
-    match options {
+    Ok(match options {
         _ if options.list => Command::List { json },
         Options { timeline: Some(file), .. } => Command::Timeline { job, file },
         _ if options.why => Command::Why { job, json },
@@ -116,7 +127,7 @@ pub fn parse() -> Command {
         Options { listen: Some(address), .. } => Command::Serve { job, address },
         _ if options.openmetrics => Command::Metrics { job },
         _ => Command::Screen { job, interval },
-    }
+    })
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

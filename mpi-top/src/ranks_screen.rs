@@ -58,14 +58,9 @@ pub struct RanksScreen {
 pub fn title(found: &FoundJob) -> String {
     let view = found.job.view();
     let elsewhere = elsewhere(&view.hosts(), view.ranks()).map_or(String::new(), |text| format!(" ({text})"));
-    let of = if view.ranks() == 1 { "1 rank".to_owned() } else { format!("{} ranks", view.ranks()) };
-    format!(
-        "job {}, {of} on {} cores{elsewhere}, process {}: {}",
-        id_text(view.id()),
-        view.cores(),
-        found.pid,
-        found.command.clone()
-    )
+    let counted = |number: u32, what| if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") };
+    let (of, cores) = (counted(view.ranks(), "rank"), counted(view.cores(), "core"));
+    format!("job {}, {of} on {cores}{elsewhere}, process {}: {}", id_text(view.id()), found.pid, found.command.clone())
 }
 
 impl RanksScreen {

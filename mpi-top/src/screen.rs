@@ -32,10 +32,10 @@ enum Screen {
 
 /// Runs the live view until a key ends it.
 pub fn run(job: Option<&str>, interval: Duration) -> Result<(), String> {
+    let mut screen = first(job)?;
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err("the live view needs a terminal; --once prints the same once, --once --json for programs".into());
     }
-    let mut screen = first(job)?;
     let ended = Arc::new(AtomicBool::new(false));
     end_by_signals(ended.clone()).map_err(|error| format!("signals cannot be handled: {error}"))?;
     let mut terminal = ratatui::try_init().map_err(|error| format!("the terminal cannot be used: {error}"))?;

@@ -28,8 +28,15 @@ def tool(name):
     return os.path.join(BIN, name)
 
 
+def fields(pairs):
+    """An object of JSON in which no field is twice."""
+    names = [name for name, _ in pairs]
+    assert len(names) == len(set(names)), names
+    return dict(pairs)
+
+
 def lines(text):
-    return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(line, object_pairs_hook=fields) for line in text.splitlines()]
 
 
 def until(condition, seconds=30):
@@ -73,7 +80,19 @@ def info():
     assert {entry["kind"] for entry in everything} == {"library", "cvar", "pvar", "event", "category"}
     timers = lines(run(tool("mpi-info"), "--class", "timer", "--json").stdout)
     assert timers and all(entry["class"] == "timer" for entry in timers)
-    assert "did you mean p2p?" in run(tool("mpi-info"), "--category", "p2q", code=1).stderr
+    for words, code, part in [
+        (["--category", "p2q"], 2, "no category is named p2q; did you mean p2p?"),
+        (["--class", "zzz"], 2, "no class is named zzz; there are "),
+        (["--verbosity", "zzz"], 2, "invalid value 'zzz'"),
+        (["--name", "p2p_eager_limt"], 2, "nothing is named p2p_eager_limt; did you mean p2p_eager_limit?"),
+        (["barier"], 1, "nothing contains barier; did you mean barrier?"),
+        (["--json", "--short", "--cvars"], 2, "cannot be used with"),
+        (["--foo"], 2, "unexpected argument '--foo' found"),
+    ]:
+        done = run(tool("mpi-info"), *words, code=code)
+        assert done.stderr.startswith("mpi-info: ") and part in done.stderr, done.stderr
+        assert "-- --foo" not in done.stderr, done.stderr
+    assert run(tool("mpi-info"), "--version").stdout.startswith("mpi-info (Ferrum MPI) ")
 
 
 def amounts(summary):
@@ -197,6 +216,12 @@ def hydra():
 def no_such_job():
     assert "there is no job zzzz" in run(tool("mpitop"), "--once", "zzzz", code=1).stderr
     assert "needs a terminal" in run(tool("mpitop"), code=1).stderr
+    # The job comes first, also without a terminal.
+    assert "there is no job 999999" in run(tool("mpitop"), "999999", code=1).stderr
+    for words in (["--foo"], ["--json"]):
+        done = run(tool("mpitop"), *words, code=2)
+        assert done.stderr.startswith("mpitop: ") and "-- --foo" not in done.stderr, done.stderr
+    assert run(tool("mpitop"), "--version").stdout.startswith("mpitop (Ferrum MPI) ")
 
 
 def other_user():
