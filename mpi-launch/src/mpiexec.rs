@@ -195,6 +195,7 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
     let state_name = |variable: &str, value| CATALOG.state_name(variable, value);
     let written = run.options.stats.as_ref().map_or(Ok(()), |file| {
         let mut summary = Summary::new(JobView::of(&job), seconds, code, &state_name);
+        summary.origin = Some(stats::origin(&plan, seconds));
         summary.hosts = plan.placement.as_ref().map_or(Vec::new(), |placement| {
             (0..).zip(&placement.hosts).map(|(host, name)| (name.clone(), placement.ranks_of(host))).collect()
         });

@@ -18,6 +18,7 @@
 pub mod hang;
 pub mod job_list;
 mod measure;
+pub mod origin;
 pub mod process;
 pub mod queues;
 pub mod sample;

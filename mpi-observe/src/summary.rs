@@ -12,6 +12,7 @@ use mpi_t::PvarClass;
 
 use crate::JobView;
 pub use crate::measure::Measure;
+use crate::origin::Origin;
 use crate::traffic::Traffic;
 use crate::words;
 
@@ -119,6 +120,8 @@ pub struct Summary {
     pub shared_bytes: Option<u64>,
     /// Who has sent how much to whom.
     pub traffic: Traffic,
+    /// Command, host and time of the job, if they are known.
+    pub origin: Option<Origin>,
     /// The hosts with their ranks; empty for a job on one host.
     pub hosts: Vec<(String, Vec<u32>)>,
     table: Table,
@@ -132,6 +135,7 @@ const DEFINITIONS: [Definition; 17] = {
     use Section::{Collectives, Errors, Memory, Queues, Traffic, Waits};
     [
         (Traffic, "messages_sent", "messages sent", Count, &["p2p_eager_sent", "p2p_rendezvous_sent"], true),
+        (Traffic, "own_messages_sent", "  sent by the program itself", Count, &["p2p_messages_sent"], false),
         (Traffic, "bytes_sent", "bytes sent", Bytes, &["p2p_eager_bytes_sent", "p2p_rendezvous_bytes_sent"], true),
         (
             Traffic,
@@ -141,7 +145,6 @@ const DEFINITIONS: [Definition; 17] = {
             &["p2p_eager_received", "p2p_rendezvous_received"],
             true,
         ),
-        (Traffic, "own_messages_sent", "  sent by the program itself", Count, &["p2p_messages_sent"], false),
         (
             Traffic,
             "window_operations",
@@ -213,6 +216,7 @@ impl Summary {
             outliers,
             shared_bytes,
             traffic: Traffic::read(job),
+            origin: None,
             hosts: Vec::new(),
             table,
         }
@@ -273,6 +277,13 @@ impl Summary {
         let object = Object::new().text("source", "statistics").text("kind", "summary");
         let object = match job {
             Some(job) => object.text("job", job),
+            None => object,
+        };
+        let object = match &self.origin {
+            Some(origin) => {
+                let object = object.text("command", origin.command()).text("host", origin.host());
+                object.text("started", &origin.started())
+            }
             None => object,
         };
         let object = object

@@ -112,6 +112,20 @@ def stats_json():
     assert summary["exit_code"] == 0 and summary["without_finalize"] == []
     text = run(tool("mpiexec"), "-n", "4", "--stats", LOAD, "once").stderr
     assert text.startswith("Ferrum MPI statistics: 4 ranks, ") and len(text.splitlines()) <= 30, text
+    second = text.splitlines()[1]
+    assert re.fullmatch(r"  \S*load once on \S+, \d{4}-\d\d-\d\d \d\d:\d\d UTC", second), second
+    assert summary["command"].endswith("load once") and summary["host"] and summary["started"].endswith("Z"), summary
+
+
+def open_waits():
+    """A wait that the end of the job interrupts is counted up to then."""
+    file = os.path.join(FOLDER, "waits.json")
+    run(tool("mpiexec"), "-q", "-n", "3", "--timeout", "2", f"--stats={file}", LOAD, "stuck", file + ".never", code=124)
+    with open(file) as text:
+        summary = json.load(text)
+    waited = amounts(summary)["time_waited"]
+    assert all(value > 1.5 for value in waited[:2]), waited
+    assert all(value <= summary["seconds"] for value in waited), summary
 
 
 def stats_after_crash():
@@ -459,8 +473,8 @@ def gdb():
     late = run(tool("mpiexec"), "-n", "2", "--gdb=1", "--timeout", "1", LOAD, "stuck", "/nonexistent", code=124).stderr
     assert re.search(r"rank 1, process \d+, in gdb:\n(.*\n)*?  #0 .*", late) and "rank 0, process" not in late, late
     assert "#1" in late and " in stuck " in late or " stuck (" in late, late
-    other = run(tool("mpiexec"), "-n", "2", "--gdb", "7", LOAD, "once").stderr
-    assert "none of these ranks is one of the job, which has 2" in other, other
+    other = run(tool("mpiexec"), "-n", "2", "--gdb", "7", LOAD, "once", code=2).stderr
+    assert "--gdb is rank 7, but the job has the ranks 0 to 1" in other, other
 
 
 def gdb_panes():

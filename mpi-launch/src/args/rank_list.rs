@@ -4,6 +4,9 @@ use std::ffi::OsStr;
 
 use mpi_fabric::layout::MAX_RANKS;
 
+/// All ranks.
+const ALL: (u32, u32) = (0, MAX_RANKS - 1);
+
 /// Ranks that an option names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankList(Vec<(u32, u32)>);
@@ -14,9 +17,13 @@ impl RankList {
         self.0.iter().any(|(first, last)| (*first..=*last).contains(&rank))
     }
 
-    /// Whether a job of so many ranks has any of them.
-    pub fn has_any_of(&self, ranks: u32) -> bool {
-        self.0.iter().any(|(first, _)| *first < ranks)
+    /// The greatest rank that is named; `None` for all ranks.
+    pub fn greatest(&self) -> Option<u32> {
+        self.0.iter().map(|(_, last)| *last).max().filter(|_| !self.is_all())
+    }
+
+    fn is_all(&self) -> bool {
+        self.0 == [ALL]
     }
 }
 
@@ -25,7 +32,7 @@ pub(super) fn rank_list(value: &OsStr) -> Result<RankList, String> {
     let rule = || "ranks such as 0,4-7, or all".to_owned();
     let text = value.to_str().ok_or_else(rule)?;
     if text == "all" {
-        return Ok(RankList(vec![(0, MAX_RANKS - 1)]));
+        return Ok(RankList(vec![ALL]));
     }
     let rank = |text: &str| super::hosts::digits(text.as_ref()).filter(|rank| *rank < MAX_RANKS);
     let range = |part: &str| {
@@ -46,7 +53,7 @@ mod tests {
         assert_eq!(named, [0, 4, 5, 6, 7]);
         let all = rank_list("all".as_ref()).expect("a list");
         assert!(all.contains(0) && all.contains(MAX_RANKS - 1) && !all.contains(MAX_RANKS));
-        assert!(list.has_any_of(1) && !rank_list("3".as_ref()).expect("a list").has_any_of(3));
+        assert_eq!((list.greatest(), all.greatest()), (Some(7), None));
         for bad in ["", "1,", "3-1", "1024", "-1", "a", "1-2-3", "0x1"] {
             assert!(rank_list(bad.as_ref()).is_err(), "{bad}");
         }

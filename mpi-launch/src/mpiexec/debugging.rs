@@ -50,12 +50,9 @@ impl<'a> Debugging<'a> {
         Some(format!("--gdb: rank {rank} cannot be traced, so it is not stopped when it crashes: {error}"))
     }
 
-    /// A sentence if the option cannot have its effect in a job of so many ranks.
-    pub(super) fn warning(&self, ranks: u32) -> Option<String> {
-        let chosen = self.ranks?;
-        if !chosen.has_any_of(ranks) {
-            return Some(format!("--gdb: none of these ranks is one of the job, which has {ranks}"));
-        }
+    /// A sentence if the option cannot have its effect.
+    pub(super) fn warning(&self) -> Option<String> {
+        self.ranks?;
         let version = Command::new("gdb").arg("--version").stdin(Stdio::null()).output();
         version.err().map(|error| format!("--gdb: gdb cannot be run, so there will be no backtraces: {error}"))
     }

@@ -77,11 +77,8 @@ impl<'a> Plan<'a> {
         if let Some(memory) = memory {
             warnings.extend(memory.check(ranks)?);
         }
-        match run.options.input {
-            Input::Rank(rank) if rank >= ranks && part.is_none() => {
-                return Err(Refusal::Input { rank, last: ranks - 1 });
-            }
-            _ => {}
+        if part.is_none() {
+            check_ranks(run, ranks)?;
         }
         let cores = bind::cores(run.options.bind, ranks)?;
         Ok(Plan { programs, ranks, cores, settings, tools, warnings, placement: None })
@@ -93,10 +90,7 @@ impl<'a> Plan<'a> {
             variables::of_job().try_for_each(|name| check_variables(group, name))?;
         }
         let ranks = placement.of_rank.len() as u32;
-        match run.options.input {
-            Input::Rank(rank) if rank >= ranks => return Err(Refusal::Input { rank, last: ranks - 1 }),
-            _ => {}
-        }
+        check_ranks(run, ranks)?;
         let program =
             |(group, ranks): (&'a Group, &u32)| Program { group, file: (&group.program).into(), ranks: *ranks };
         let programs = run.groups.iter().zip(&placement.counts).map(program).collect();
@@ -147,6 +141,19 @@ fn check_variables(group: &Group, name: &'static str) -> Result<(), Refusal> {
     match group.variables.iter().find(|(given, _)| *given == *variable) {
         Some((_, value)) => Err(Refusal::OfJob { name, variable, value: value.to_string_lossy().into_owned() }),
         None => Ok(()),
+    }
+}
+
+/// Refuses options that name ranks that the job does not have.
+fn check_ranks(run: &Run, ranks: u32) -> Result<(), Refusal> {
+    let of_gdb = run.options.gdb.as_ref().and_then(|list| list.greatest());
+    let of_input = if let Input::Rank(rank) = run.options.input { Some(rank) } else { None };
+    match [("--stdin", of_input), ("--gdb", of_gdb)]
+        .into_iter()
+        .find(|(_, rank)| rank.is_some_and(|rank| rank >= ranks))
+    {
+        Some((option, Some(rank))) => Err(Refusal::NoRank { option, rank, last: ranks - 1 }),
+        _ => Ok(()),
     }
 }
 
@@ -210,5 +217,11 @@ mod tests {
         assert!(
             refusal("-n 2 --stdin 2 true").to_string().contains("--stdin is rank 2, but the job has the ranks 0 to 1")
         );
+        let of_gdb = refusal("--gdb 9 true");
+        let due = "--gdb is rank 9, but the job has the rank 0";
+        assert_eq!((of_gdb.exit_code(), &*of_gdb.to_string()), (2, due));
+        let of_gdb = refusal("-n 4 --gdb 1,4-7 true").to_string();
+        assert_eq!(of_gdb, "--gdb is rank 7, but the job has the ranks 0 to 3");
+        assert!(Plan::new(&run("-n 2 --gdb all true"), String::new(), None).is_ok());
     }
 }

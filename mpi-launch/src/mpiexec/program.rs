@@ -38,7 +38,12 @@ fn is_path(program: &OsStr) -> bool {
 
 fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, Refusal> {
     if is_path(program) {
-        return check(Path::new(program)).map(|()| program.into());
+        return check(Path::new(program)).map(|()| program.into()).map_err(|error| match error {
+            Refusal::NotFound(file, _) if is_of_statistics(program) => {
+                Refusal::NotFound(file, "; the file of --stats stands behind =, as in --stats=job.json")
+            }
+            error => error,
+        });
     }
     let mut refused = None;
     for directory in std::env::split_paths(path) {
@@ -53,6 +58,7 @@ fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, Refusal> {
     }
     let here = Path::new(".").join(program);
     let hint = match () {
+        () if is_of_statistics(program) => " in PATH; the file of --stats stands behind =, as in --stats=job.json",
         () if check(&here).is_ok() => " in PATH; to run the one in this directory write ./ before it",
         () if program.as_bytes().iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') => {
             " in PATH; the values of --hang-report and --stats stand behind =, as in --hang-report=5"
@@ -60,6 +66,11 @@ fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, Refusal> {
         () => " in PATH",
     };
     Err(refused.unwrap_or(Refusal::NotFound(program.into(), hint)))
+}
+
+/// Whether a word is rather the file of a summary than a program.
+fn is_of_statistics(word: &OsStr) -> bool {
+    [".json", ".html", ".htm", ".txt"].iter().any(|ending| word.as_bytes().ends_with(ending.as_bytes()))
 }
 
 fn check(file: &Path) -> Result<(), Refusal> {
@@ -89,6 +100,11 @@ mod tests {
         let code = |name: &str| find_in(OsStr::new(name), OsStr::new("/bin")).unwrap_err().exit_code();
         assert_eq!(code("no-such-program"), 127);
         assert_eq!(code("/no/such/program"), 127);
+        for name in ["x.json", "/no/such/x.html"] {
+            let refused = find_in(OsStr::new(name), OsStr::new("/bin")).unwrap_err();
+            assert!(refused.to_string().ends_with("behind =, as in --stats=job.json"), "{refused}");
+            assert_eq!(refused.exit_code(), 127);
+        }
         assert_eq!(code("/"), 126);
         assert_eq!(code("/etc/passwd"), 126);
     }

@@ -28,8 +28,8 @@ pub(super) enum Refusal {
     Soft(u32),
     #[error("all programs together are {0} processes, but one job has at most {most}", most = mpi_fabric::layout::MAX_RANKS)]
     TooMany(u64),
-    #[error("--stdin is rank {rank}, but the job has the ranks 0 to {last}")]
-    Input { rank: u32, last: u32 },
+    #[error("{option} is rank {rank}, but the job has the {}", own_ranks(*.last))]
+    NoRank { option: &'static str, rank: u32, last: u32 },
     #[error("--bind cores needs a core for each of the {ranks} ranks, but there are {cores}")]
     Cores { ranks: u32, cores: usize },
     #[error(
@@ -93,6 +93,10 @@ pub(super) enum Refusal {
     Value(&'static str),
 }
 
+fn own_ranks(last: u32) -> String {
+    if last == 0 { "rank 0".to_owned() } else { format!("ranks 0 to {last}") }
+}
+
 /// What to do about an error of the system, where that is known.
 fn advice(error: &io::Error) -> String {
     match error.raw_os_error() {
@@ -125,7 +129,7 @@ impl Refusal {
             | Refusal::Static(..)
             | Refusal::Soft(_)
             | Refusal::TooMany(_)
-            | Refusal::Input { .. }
+            | Refusal::NoRank { .. }
             | Refusal::Cores { .. }
             | Refusal::Slots { .. }
             | Refusal::Allocation(_)

@@ -5,10 +5,16 @@
 
 mod text;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use mpi_fabric::host;
+use mpi_observe::origin::Origin;
 use mpi_observe::summary::Summary;
+
+use super::plan::Plan;
 
 /// The page; the data stands where its marker is.
 const PAGE: &str = include_str!("stats/page.html");
@@ -38,6 +44,22 @@ pub(super) fn write(summary: &Summary, file: Option<&Path>, name: Option<&str>) 
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
         format!("{} cannot be written: {error}; the summary is on standard error", file.display())
     })
+}
+
+/// Command, host and time of a job that has just ended after so many seconds.
+pub(super) fn origin(plan: &Plan<'_>, seconds: f64) -> Origin {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let started = now.saturating_sub(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    let words: Vec<(u32, Vec<Cow<'_, str>>)> = plan
+        .programs
+        .iter()
+        .map(|program| {
+            let arguments = program.group.arguments.iter().map(|word| word.to_string_lossy());
+            (program.ranks, std::iter::once(program.group.program.to_string_lossy()).chain(arguments).collect())
+        })
+        .collect();
+    let programs = words.iter().map(|(ranks, words)| (*ranks, words.iter().map(|word| &**word).collect()));
+    Origin::new(programs, &host::name(), started.as_secs())
 }
 
 /// The file of a job: `a.html`, of spawned job 2 `a.job2.html`.

@@ -171,7 +171,7 @@ impl Supervisor<'_> {
             reporter: self.reporter,
             parent: self.parent.as_deref(),
         };
-        if let Some(sentence) = self.debugging.warning(self.job.ranks()) {
+        if let Some(sentence) = self.debugging.warning() {
             self.reporter.warn(&sentence);
         }
         let (ranks, living, debugging, reporter) = (&mut self.ranks, &mut self.living, &self.debugging, self.reporter);

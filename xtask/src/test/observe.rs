@@ -15,10 +15,11 @@ use crate::{Result, paths, peers, process, tools};
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The checks, each a function of the program; a program that it needs, and the package of that.
-const CHECKS: [(&str, Option<(&str, &str)>); 27] = [
+const CHECKS: [(&str, Option<(&str, &str)>); 28] = [
     ("info", None),
     ("stats_json", None),
     ("stats_after_crash", None),
+    ("open_waits", None),
     ("stuck_job", None),
     ("singleton", None),
     ("why_alone", None),

@@ -5,6 +5,8 @@ use mpi_observe::words;
 
 /// Jobs of at most this many ranks have a line for each rank.
 const MOST_LINES: u32 = 8;
+/// Lines are no longer.
+const WIDTH: usize = 92;
 /// Most collective functions that are named.
 const MOST_COLLECTIVES: usize = 4;
 
@@ -14,6 +16,11 @@ pub(super) fn text(summary: &Summary, job: Option<&str>) -> String {
     let ranks = mpi_errors::counted(u64::from(summary.ranks), "rank");
     let seconds = words::seconds(summary.seconds);
     let mut text = format!("Ferrum MPI statistics{of_job}: {ranks}, {seconds}, exit code {}\n", summary.exit_code);
+    let hosts = summary.hosts.len();
+    if let Some(origin) = &summary.origin {
+        let place = (hosts > 1).then(|| mpi_errors::counted(hosts as u64, "host"));
+        text += &format!("  {}\n", origin.line(place.as_deref(), WIDTH - 2));
+    }
     if !summary.hosts.is_empty() {
         text +=
             &format!("  on {}: {}\n", mpi_errors::counted(summary.hosts.len() as u64, "host"), summary.hosts_line());
@@ -147,6 +154,9 @@ mod tests {
             /// Sent.
             sent: mpi_t::Counter =
                 { name: "p2p_eager_sent", class: Counter, type: u64, unit: "messages", category: "p2p" },
+            /// Own.
+            own: mpi_t::Counter =
+                { name: "p2p_messages_sent", class: Counter, type: u64, unit: "messages", category: "p2p" },
             /// Waited.
             waited: mpi_t::Timer =
                 { name: "p2p_time_waited", class: Timer, type: f64, unit: "", category: "p2p" },
@@ -163,11 +173,19 @@ mod tests {
             for (rank, endpoint) in endpoints.iter().enumerate() {
                 let block: &'static Process = mpi_t::place(&*endpoint.instrument_memory(), "");
                 block.sent.add(1000);
+                block.own.add(900);
                 block.calls.add(5);
                 block.waited.add_ns(if rank == 1 { 1_500_000_000 } else { 10_000_000 });
             }
-            let summary = Summary::new(JobView::of(endpoints[0].job()), 2.0, 9, &|_, _| None);
+            let mut summary = Summary::new(JobView::of(endpoints[0].job()), 2.0, 9, &|_, _| None);
+            let words = [vec!["./halo"], vec!["<b>"; 100]].concat();
+            summary.origin = Some(mpi_observe::origin::Origin::new([(ranks, words)], "h1", 1_795_788_005));
             let text = text(&summary, None);
+            let second = text.lines().nth(1).unwrap_or_default();
+            assert!(
+                second.starts_with("  ./halo '<b>' '<b>'") && second.ends_with("… on h1, 2026-11-27 14:00 UTC"),
+                "{text}"
+            );
             assert!(text.lines().count() <= 30 && text.lines().all(|line| line.chars().count() <= 92), "{text}");
             assert!(
                 text.starts_with(&format!("Ferrum MPI statistics: {ranks} ranks, 2.00 s, exit code 9\n")),
@@ -177,6 +195,13 @@ mod tests {
             assert!(text.contains("without MPI_Finalize, counted up to their end: ranks 0-"), "{text}");
             assert!(text.contains(&format!("    MPI_Bcast {}\n", 5 * ranks)), "{text}");
             let json = summary.json(None);
+            let of_job = "\"host\":\"h1\",\"started\":\"2026-11-27T14:00:05Z\",\"ranks\":";
+            assert!(json.contains("\"command\":\"./halo '<b>' '<b>'") && json.contains(of_job), "{json}");
+            // Sends are together: all, and those of the program.
+            let place = |name: &str| json.find(&format!("\"name\":\"{name}\"")).expect(name);
+            assert!(
+                place("messages_sent") < place("own_messages_sent") && place("own_messages_sent") < place("bytes_sent")
+            );
             assert!(
                 json.contains(&format!(
                     "\"name\":\"messages_sent\",\"title\":\"messages sent\",\"unit\":\"count\",\"total\":{}",
