@@ -163,7 +163,7 @@ fn event(timed: &TimedCall, shift: i64, now_ns: u64) -> Option<(Event, String)> 
         },
     );
     let is_possible = begin_ns <= now_ns && end_ns.is_none_or(|end| begin_ns <= end && end <= now_ns);
-    let Call { function, comm, peer, tag, .. } = call;
+    let Call { function, comm, peer, .. } = call;
     is_possible.then(|| {
         let event = Event {
             function,
@@ -171,8 +171,8 @@ fn event(timed: &TimedCall, shift: i64, now_ns: u64) -> Option<(Event, String)> 
             start_ns: begin_ns,
             // A call that cannot wait takes some time too.
             end_ns: end_ns.map_or(0, |end| end.max(begin_ns + 1)),
-            peer: (peer != REFUSED).then_some(peer),
-            tag: (peer != REFUSED).then_some(tag),
+            peer: call.peer(),
+            tag: call.tag(),
             object: (comm & !1 == 0 && peer != REFUSED).then_some(MPI_COMM_WORLD as u64),
             second,
             ..Event::default()
@@ -203,6 +203,21 @@ mod tests {
         let shifted = |by| event(&TimedCall { call, times }, by, 100).map(|(event, _)| event.start_ns);
         assert_eq!((shifted(5), shifted(-9), shifted(91), shifted(-11)), (Some(15), Some(1), None, None));
         assert_eq!(event(&TimedCall { call, times: None }, 0, 100), None);
+    }
+
+    #[test]
+    fn a_call_without_a_peer_or_tag_has_none_in_the_file() {
+        let times = Some(Times { begin_ns: 10, end_ns: None, thread: 4, second: None });
+        let of = |function, peer, tag| {
+            let call = Call { sequence: 1, function, ended: false, comm: 0, peer, tag, count: 0 };
+            event(&TimedCall { call, times }, 0, 100).map(|(event, _)| (event.peer, event.tag)).expect("times")
+        };
+        assert_eq!(of(functions::MPI_BARRIER, -1, 0), (None, None));
+        assert_eq!(of(functions::MPI_BCAST, 2, 0), (Some(2), None));
+        assert_eq!(of(functions::MPI_RECV, -1, 7), (Some(-1), Some(7)));
+        assert_eq!(of(functions::MPI_SEND, 3, 0), (Some(3), Some(0)));
+        assert_eq!(of(functions::MPI_SEND, REFUSED, 0), (None, None));
+        assert_eq!(of(functions::MPI_WIN_FENCE, -1, 0), (None, None));
     }
 
     #[test]

@@ -46,6 +46,25 @@ impl Call {
         text
     }
 
+    /// The rank that the call sends to, receives from, or has as its root or target; negative for none and for any. `None` for a
+    /// function without.
+    pub fn peer(&self) -> Option<i32> {
+        let has_one = self.peer >= 0 || self.is_of_messages() && self.peer != REFUSED;
+        has_one.then_some(self.peer)
+    }
+
+    /// The tag of the message that the call sends or receives; `None` for a function without.
+    pub fn tag(&self) -> Option<i32> {
+        let has_one = self.is_of_messages() || self.peer >= 0 && self.describe_requests().is_some();
+        (has_one && self.peer != REFUSED).then_some(self.tag)
+    }
+
+    /// Whether the function names a message by its peer and tag. One that receives a probed message does not.
+    fn is_of_messages(&self) -> bool {
+        let name = self.function_name().to_ascii_lowercase();
+        ["recv", "probe", "send"].iter().any(|part| name.contains(part)) && !name.contains("mrecv")
+    }
+
     /// What a call on several requests, or a call that waits for one, works on, if that is recorded.
     fn describe_requests(&self) -> Option<String> {
         let waits = matches!(
