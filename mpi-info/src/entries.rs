@@ -46,8 +46,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level of the catalog.
-    pub fn verbosity(self) -> Verbosity {
+    fn verbosity(self) -> Verbosity {
         match self {
             Level::UserBasic => Verbosity::UserBasic,
             Level::UserDetail => Verbosity::UserDetail,
@@ -62,7 +61,7 @@ impl Level {
     }
 
     /// The name as on the command line.
-    pub fn name_of(verbosity: Verbosity) -> String {
+    fn name_of(verbosity: Verbosity) -> String {
         let level = Level::value_variants().iter().find(|level| level.verbosity() == verbosity);
         let value = level.and_then(|level| level.to_possible_value());
         value.map_or_else(String::new, |value| value.get_name().to_owned())
@@ -91,8 +90,7 @@ impl Filter {
         words.is_empty() && name.is_none() && category.is_none() && class.is_none() && level.is_none()
     }
 
-    /// Whether an entry passes.
-    pub fn passes(&self, entry: &Entry) -> bool {
+    fn passes(&self, entry: &Entry) -> bool {
         let all = || {
             let facts: Vec<&str> = entry.facts.iter().map(|(_, value)| &**value).collect();
             format!("{} {} {} {}", entry.name, entry.category, facts.join(" "), entry.text).to_lowercase()
@@ -150,19 +148,36 @@ pub fn find(kinds: &[Kind], filter: &Filter) -> Result<Vec<Entry>, Missing> {
         found.append(&mut of_kind);
     }
     if found.is_empty() {
-        return Err(Missing::Nothing(missing::nothing_passes(filter)));
+        return Err(Missing::Nothing(nothing_passes(filter)));
     }
     Ok(found)
 }
 
-/// All entries of a kind.
-pub fn all_of(kind: Kind) -> Vec<Entry> {
+fn all_of(kind: Kind) -> Vec<Entry> {
     match kind {
         Kind::Cvar => CATALOG.cvars.iter().map(cvar).collect(),
         Kind::Pvar => CATALOG.pvars.iter().map(pvar).collect(),
         Kind::Event => CATALOG.events.iter().map(event).collect(),
         Kind::Category => CATALOG.categories.iter().map(category).collect(),
     }
+}
+
+/// The sentence for filters that leave nothing; it names a word that is in no entry.
+fn nothing_passes(filter: &Filter) -> String {
+    let Filter { words, name, category, class, level } = filter;
+    let kinds = [Kind::Cvar, Kind::Pvar, Kind::Event, Kind::Category];
+    let is_found = |word: &String| {
+        let of_word = Filter { words: vec![word.clone()], ..Filter::default() };
+        kinds.iter().any(|kind| all_of(*kind).iter().any(|entry| of_word.passes(entry)))
+    };
+    if let Some(word) = words.iter().find(|word| !is_found(word)) {
+        return missing::no_word(word);
+    }
+    let options = [("name", name), ("category", category), ("class", class)];
+    let given = options.iter().filter_map(|(option, value)| Some(format!("--{option} {}", value.as_ref()?)));
+    let level = level.map(|level| format!("--verbosity {}", Level::name_of(level.verbosity())));
+    let all: Vec<String> = words.iter().cloned().chain(given).chain(level).collect();
+    format!("nothing passes all of: {}", all.join(", "))
 }
 
 /// What there is in each category at the top.
@@ -426,7 +441,7 @@ mod tests {
         };
         assert_eq!(nothing(words(&["barier"])), "nothing contains barier; did you mean barrier?");
         assert_eq!(nothing(words(&["barrier", "zzzzzzzz"])), "nothing contains zzzzzzzz");
-        assert_eq!(nothing(words(&["alltoall", "win_puts"])), "nothing contains all of: alltoall win_puts");
+        assert_eq!(nothing(words(&["alltoall", "win_puts"])), "nothing passes all of: alltoall, win_puts");
         let both = Filter { category: Some("coll".into()), class: Some("counter".into()), ..words(&["eager"]) };
         assert_eq!(nothing(both), "nothing passes all of: eager, --category coll, --class counter");
     }

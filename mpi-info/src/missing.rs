@@ -4,8 +4,6 @@
 
 use mpi_launch::CATALOG;
 
-use crate::entries::{Filter, Kind, Level, all_of};
-
 /// Why there are no entries.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Missing {
@@ -36,27 +34,10 @@ pub fn name_hint(name: &str) -> String {
     near.map_or_else(|| "mpi-info --all --short lists all names".into(), |near| format!("did you mean {near}?"))
 }
 
-/// The sentence for filters that leave nothing: with words alone it names the word that is in no entry.
-pub fn nothing_passes(filter: &Filter) -> String {
-    let Filter { words, name, category, class, level } = filter;
-    let is_alone = name.is_none() && category.is_none() && class.is_none() && level.is_none();
-    let kinds = [Kind::Cvar, Kind::Pvar, Kind::Event, Kind::Category];
-    let is_found = |word: &String| {
-        let of_word = Filter { words: vec![word.clone()], ..Filter::default() };
-        kinds.iter().any(|kind| all_of(*kind).iter().any(|entry| of_word.passes(entry)))
-    };
-    if let Some(word) = words.iter().find(|word| !is_found(word)) {
-        let parts = names().flat_map(|name| name.split(['_', '.']).chain([name]));
-        let near = mpi_core::text::nearest(word, parts, str::to_ascii_lowercase);
-        let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-        return format!("nothing contains {word}{hint}");
-    }
-    if is_alone {
-        return format!("nothing contains all of: {}", words.join(" "));
-    }
-    let mut given: Vec<String> = words.clone();
-    let options = [("name", name), ("category", category), ("class", class)];
-    given.extend(options.iter().filter_map(|(option, value)| Some(format!("--{option} {}", value.as_ref()?))));
-    given.extend(level.map(|level| format!("--verbosity {}", Level::name_of(level.verbosity()))));
-    format!("nothing passes all of: {}", given.join(", "))
+/// The sentence for a word that is in no entry.
+pub fn no_word(word: &str) -> String {
+    let parts = names().flat_map(|name| name.split(['_', '.']).chain([name]));
+    let near = mpi_core::text::nearest(word, parts, str::to_ascii_lowercase);
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    format!("nothing contains {word}{hint}")
 }
