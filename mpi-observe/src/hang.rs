@@ -23,6 +23,7 @@ use mpi_core::json::Object;
 
 use crate::words::{elsewhere, ranks};
 use causes::Cause;
+use stuck::connected;
 use waits::{Doing, Wait, doing, has_left, may_have_left};
 
 /// What was found.
@@ -75,7 +76,7 @@ pub fn analyse(view: &HangView) -> HangReport {
         (0..).zip(&doings).filter(|(_, doing)| matches!(doing, Doing::Moving(_))).map(|(rank, _)| rank).collect();
     let mut texts = causes.into_iter().map(|cause: Cause| cause.text);
     let none = || match &moving[..] {
-        [] => view.connected(&doings).unwrap_or_else(|| "no rank waits for another one".to_owned()),
+        [] => connected(view, &doings).unwrap_or_else(|| "no rank waits for another one".to_owned()),
         [one] => format!("rank {one} makes progress, and no cause to wait is seen"),
         several => format!("{} make progress, and no cause to wait is seen", ranks(several)),
     };

@@ -215,7 +215,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_copy_shared_from",
-                description: "Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one piece and lies in memory that both processes can map: that of MPI_Alloc_mem (memory_share_alloc_mem), and that of a window, by MPI_Win_allocate_shared or MPI_Win_allocate; to a receiver that is near (fabric_ring_distance is below 50 and not 0, or fabric_copy_stores is cached), except one such message in 32, which measures the distance again; and messages above p2p_calibration_limit_far to all receivers. If the receiver has not mapped the memory, or receives into many short pieces, the message goes in fragments. Takes effect with the next send.",
+                description: "Smallest message in bytes above the eager limit that the receiver copies from its own mapping, if the data is in one piece and lies in memory that both processes can map: that of MPI_Alloc_mem (memory_share_alloc_mem), and that of a window, by MPI_Win_allocate_shared or MPI_Win_allocate; to a receiver that is near (fabric_ring_distance is below 50, with processors of Intel 80, and not 0, or fabric_copy_stores is cached), except one such message in 32, which measures the distance again; and messages above p2p_calibration_limit_far to all receivers. If the receiver has not mapped the memory, or receives into many short pieces, the message goes in fragments. Takes effect with the next send.",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::U64,
@@ -583,7 +583,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_shared_chunk",
-                description: "Most bytes that a process publishes at once in a collective through shared memory; longer data go in parts. Where processes must share cores it is 512 KiB at least, of MPI_Bcast 64 KiB. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
+                description: "Most bytes that a process publishes at once in a collective through shared memory; longer data go in parts. Where processes must share cores it is 512 KiB at least, of MPI_Bcast 64 KiB at most. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
@@ -594,7 +594,7 @@ pub static CATALOG: Catalog = Catalog {
                 states: None,
                 until_init: false,
             },
-            initial: Initial::U64(65536),
+            initial: Initial::U64(262144),
         },
         CvarRow {
             definition: CvarDef {
@@ -611,6 +611,38 @@ pub static CATALOG: Catalog = Catalog {
                 until_init: false,
             },
             initial: Initial::U64(1048576),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_shared_alltoall_limit_cores",
+                description: "The same where each process has a core of its own: most bytes that a process sends in an MPI_Alltoall through shared memory; more go as messages. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
+                unit: "bytes",
+                category: "coll",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(0, 18446744073709551615),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(131072),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_shared_bcast_limit",
+                description: "Longest MPI_Bcast in bytes between two processes that goes through shared memory; a longer one is a message. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
+                unit: "bytes",
+                category: "coll",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(0, 18446744073709551615),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(262144),
         },
         CvarRow {
             definition: CvarDef {
@@ -1408,7 +1440,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_calibration_limit_far",
-            description: "Longest message in bytes that a blocking send of this process sends in fragments to a process on a core that shares no cache (fabric_ring_distance is 50 or more): p2p_pipelined_limit, or with -1 as calibrated, and 16 MiB before. Updated by the first blocking send of a message longer than the eager limit after a change.",
+            description: "Longest message in bytes that a blocking send of this process sends in fragments to a process on a core that shares no cache (fabric_ring_distance is 50 or more, with processors of Intel 80): p2p_pipelined_limit, or with -1 as calibrated, and 16 MiB before. Updated by the first blocking send of a message longer than the eager limit after a change.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Generic,

@@ -9,11 +9,11 @@ use mpi_core::abi::MPI_ANY_TAG;
 use mpi_core::functions;
 use mpi_fabric::recorder::Call;
 
-use super::calls::base_name;
+use super::calls::{base_name, counted_as, is_counted};
 use super::groups::{described, of_waits, process_of};
 use super::stuck::{from_any, is_stuck, stuck};
 use super::view::HangView;
-use super::waits::{Doing, Need, Wait, begun, counted_as, is_counted, is_rooted, unready, unstarted};
+use super::waits::{Doing, Need, Wait, begun, is_rooted, unready, unstarted, waits};
 use crate::process::ProcessState;
 use crate::queues::CommQueues;
 use crate::words::ranks;
@@ -81,16 +81,6 @@ fn stopped(view: &HangView) -> Option<String> {
     };
     all.then(|| {
         format!("{which} stopped by a signal or a debugger; the signal SIGCONT continues what a signal has stopped")
-    })
-}
-
-pub(super) fn waits(doings: &[Doing]) -> impl Iterator<Item = (u32, &Wait)> {
-    doings.iter().enumerate().flat_map(|(rank, doing)| {
-        let waits = match doing {
-            Doing::Waiting(waits) => &waits[..],
-            _ => &[],
-        };
-        waits.iter().map(move |wait| (rank as u32, wait))
     })
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use mpi_core::abi::MPI_ANY_TAG;
 
-use super::calls::base_name;
+use super::calls::{base_name, counted_as};
 use super::view::{HangView, RankView};
-use super::waits::{Doing, Need, Wait, begun, counted_as};
+use super::waits::{Doing, Need, Wait, begun};
 use crate::process::ProcessState;
 use crate::words::ranks;
 

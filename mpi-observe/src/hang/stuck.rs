@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::groups::described;
-use super::view::HangView;
-use super::waits::{Doing, Need, Wait};
+use super::view::{HangView, RankView};
+use super::waits::{Doing, Need, Wait, waits};
 use crate::words::ranks;
 
 /// The most kinds of calls of others that a sentence names.
@@ -46,7 +46,7 @@ pub(super) fn is_stuck(doings: &[Doing], stuck: &[bool], wait: &Wait) -> bool {
 /// For each kind of receive from any rank that nobody can send to: a sentence with what the others do instead.
 pub(super) fn from_any(view: &HangView, doings: &[Doing], stuck: &[bool]) -> Vec<String> {
     let mut kinds: BTreeMap<String, (Vec<u32>, Vec<u32>)> = BTreeMap::new();
-    for (rank, wait) in super::causes::waits(doings).filter(|(rank, _)| stuck[*rank as usize]) {
+    for (rank, wait) in waits(doings).filter(|(rank, _)| stuck[*rank as usize]) {
         let from_any = matches!(wait.need, Need::Message { source, .. } if source < 0);
         if from_any && !wait.all && wait.targets.len() > 1 && is_stuck(doings, stuck, wait) {
             let (members, targets) = kinds.entry(described(view, rank, wait)).or_default();
@@ -92,4 +92,25 @@ fn elsewhere(view: &HangView, doings: &[Doing], of: &[u32]) -> String {
         text += ", and others in other calls";
     }
     text
+}
+
+/// That processes of another job may wait for ranks that are outside of the library; `None` if no rank is connected.
+pub(super) fn connected(view: &HangView, doings: &[Doing]) -> Option<String> {
+    let is_other = |member: &u32| *member as usize >= view.ranks.len();
+    let connected = |rank: &RankView| {
+        let mut comms = rank.queues.iter().flat_map(|queues| &queues.comms);
+        comms.any(|comm| comm.members().iter().any(is_other))
+    };
+    let outside = |doing: &Doing| matches!(doing, Doing::Outside(_));
+    let there = (0..).zip(view.ranks.iter().zip(doings));
+    let there = there.filter(|(_, (rank, doing))| outside(doing) && connected(rank)).map(|(rank, _)| rank);
+    let there: Vec<u32> = there.collect();
+    let (has, them) = if there.len() == 1 { ("has", "it") } else { ("have", "them") };
+    let which = crate::words::ranks(&there);
+    (!there.is_empty()).then(|| {
+        format!(
+            "no rank of this job waits for another one of it; {which} {has} a communicator with another job, whose processes \
+             may wait for {them}, and {has} not called MPI lately"
+        )
+    })
 }

@@ -8,8 +8,7 @@ use mpi_fabric::Life;
 use mpi_fabric::job::HostRanks;
 use mpi_fabric::recorder::Call;
 
-use super::calls::{base_name, looks};
-use super::waits::{Doing, counted_as};
+use super::calls::{base_name, counted_as, looks};
 use crate::JobView;
 use crate::process::{self, ProcessState};
 use crate::queues::{self, CommQueues, LiveMemory, Queues};
@@ -188,27 +187,6 @@ impl HangView {
             0 => format!("{kind} {number}"),
             _ => format!("{kind} {number} of {}", crate::words::ranks(&in_job)),
         }
-    }
-
-    /// That processes of another job may wait for ranks that are outside of the library; `None` if no rank is connected.
-    pub(super) fn connected(&self, doings: &[Doing]) -> Option<String> {
-        let is_other = |member: &u32| *member as usize >= self.ranks.len();
-        let connected = |rank: &RankView| {
-            let mut comms = rank.queues.iter().flat_map(|queues| &queues.comms);
-            comms.any(|comm| comm.members().iter().any(is_other))
-        };
-        let outside = |doing: &Doing| matches!(doing, Doing::Outside(_));
-        let there = (0..).zip(self.ranks.iter().zip(doings));
-        let there = there.filter(|(_, (rank, doing))| outside(doing) && connected(rank)).map(|(rank, _)| rank);
-        let there: Vec<u32> = there.collect();
-        let (has, them) = if there.len() == 1 { ("has", "it") } else { ("have", "them") };
-        let which = crate::words::ranks(&there);
-        (!there.is_empty()).then(|| {
-            format!(
-                "no rank of this job waits for another one of it; {which} {has} a communicator with another job, whose processes \
-                 may wait for {them}, and {has} not called MPI lately"
-            )
-        })
     }
 
     /// World ranks of all processes of a communicator that a rank uses; empty where that is not known.

@@ -6,7 +6,7 @@ use mpi_core::functions;
 use mpi_fabric::Life;
 use mpi_fabric::recorder::{Call, RECEIVE, REFUSED, SEND};
 
-use super::calls::base_name;
+use super::calls::{base_name, counted_as, is_counted};
 use super::view::{HangView, RankView, WORLD};
 use crate::queues::{PendingSend, PostedReceive};
 
@@ -296,26 +296,16 @@ fn holders(view: &HangView, rank: u32, call: &Call, context: u32) -> Vec<u32> {
     members.into_iter().filter(|other| *other != rank).filter(holds).collect()
 }
 
-/// Collective operations, which are counted for each communicator.
-const COUNTED: [&str; 17] = [
-    "MPI_Barrier",
-    "MPI_Bcast",
-    "MPI_Reduce",
-    "MPI_Allreduce",
-    "MPI_Gather",
-    "MPI_Gatherv",
-    "MPI_Scatter",
-    "MPI_Scatterv",
-    "MPI_Allgather",
-    "MPI_Allgatherv",
-    "MPI_Alltoall",
-    "MPI_Alltoallv",
-    "MPI_Alltoallw",
-    "MPI_Reduce_scatter",
-    "MPI_Reduce_scatter_block",
-    "MPI_Scan",
-    "MPI_Exscan",
-];
+/// All waits, with their ranks.
+pub(super) fn waits(doings: &[Doing]) -> impl Iterator<Item = (u32, &Wait)> {
+    doings.iter().enumerate().flat_map(|(rank, doing)| {
+        let waits = match doing {
+            Doing::Waiting(waits) => &waits[..],
+            _ => &[],
+        };
+        waits.iter().map(move |wait| (rank as u32, wait))
+    })
+}
 
 /// Other calls that all processes of a communicator or window make together.
 const COLLECTIVE: [&str; 21] = [
@@ -347,26 +337,9 @@ pub(super) fn is_collective(name: &str) -> bool {
     is_counted(name) || COLLECTIVE.contains(&name)
 }
 
-/// Whether the call is counted among the collective operations of its communicator.
-pub(super) fn is_counted(name: &str) -> bool {
-    COUNTED.contains(&name)
-}
-
 /// Whether the recorded peer is the root.
 pub(super) fn is_rooted(name: &str) -> bool {
     ["MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv"].contains(&name)
-}
-
-/// Whether the function starts a collective operation that is counted, in any form; its blocking name.
-pub(super) fn counted_as(call: &Call) -> Option<String> {
-    let name = base_name(call);
-    if is_counted(&name) {
-        return Some(name);
-    }
-    let rest = name.strip_prefix("MPI_I")?;
-    let mut letters = rest.chars();
-    let blocking = format!("MPI_{}{}", letters.next()?.to_ascii_uppercase(), letters.as_str());
-    is_counted(&blocking).then_some(blocking)
 }
 
 /// The recorded calls of a rank from the last one on by which it made a persistent request for messages of a context and tag with

@@ -426,7 +426,8 @@ impl Front<'_> {
             }
             Order::Terminate => {
                 // Each host does one after the other, so that its ranks still wait when it looks.
-                if let Some(Failure::Ended { rank, .. } | Failure::Left { rank }) = self.ending.failure() {
+                let failure = self.ending.failure().filter(|_| self.forwarded.is_none());
+                if let Some(Failure::Ended { rank, .. } | Failure::Left { rank }) = failure {
                     self.request_report(Wanted::Failed { rank });
                 }
                 self.send_all(&Frame::Signal { signal: libc::SIGTERM, all: true });
