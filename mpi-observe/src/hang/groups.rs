@@ -139,7 +139,7 @@ pub(super) fn lines(view: &HangView, doings: &[Doing]) -> Vec<String> {
             Doing::Finalised => add(plain(format!("after MPI_Finalize{place}")), String::new(), Vec::new()),
             Doing::Moving(call) => {
                 let last = call.map_or(String::new(), |call| format!(", last {}", base_name(&call)));
-                add(plain(format!("makes calls{last}")), String::new(), Vec::new());
+                add(plain(format!("calling MPI{last}")), String::new(), Vec::new());
             }
             Doing::Unrecorded => add(plain("calls are not recorded".into()), String::new(), Vec::new()),
             Doing::Outside(call) => {

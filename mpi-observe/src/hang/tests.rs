@@ -45,7 +45,7 @@ fn a_job_that_moves_has_no_cause() {
     assert!(
         moved.further.is_empty()
             && moved.groups
-                == ["rank 0: makes calls, last MPI_Recv; sleeping", "rank 1: makes calls, last MPI_Send; sleeping"],
+                == ["rank 0: calling MPI, last MPI_Recv; sleeping", "rank 1: calling MPI, last MPI_Send; sleeping"],
         "{moved:?}"
     );
     // Nobody moved.
