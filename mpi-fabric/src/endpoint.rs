@@ -60,7 +60,7 @@ pub struct Endpoint {
     /// Number of the job, which identifies its processes with their ranks.
     job_number: u64,
     /// This rank's place in the job memory.
-    local: u32,
+    pub(crate) local: u32,
     /// Number of ranks that share the job memory.
     here: u32,
     /// This process's id.

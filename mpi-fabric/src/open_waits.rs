@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::Endpoint;
 use crate::Job;
 use crate::rank_block::RankBlock;
 
@@ -37,7 +38,7 @@ pub struct Unfinished {
 const MOST_WAITS: u64 = 1 << 16;
 
 impl OpenWaits {
-    /// Those of a rank of a job. Panics if there is no such rank.
+    /// Those of the rank at a place in the job memory. Panics if there is no such place.
     pub fn new(job: Arc<Job>, rank: u32) -> OpenWaits {
         job.block(rank);
         OpenWaits { job, rank }
@@ -62,6 +63,13 @@ impl OpenWaits {
         // Relaxed: readers look when the process has ended. The holder of the lock is the only writer.
         began.store(began.load(Relaxed).wrapping_add(sum), Relaxed);
         waits.store(waits.load(Relaxed).wrapping_add(count), Relaxed);
+    }
+}
+
+impl Endpoint {
+    /// This rank's waits that have not ended.
+    pub fn open_waits(&self) -> OpenWaits {
+        OpenWaits { job: self.job().clone(), rank: self.local }
     }
 }
 

@@ -109,7 +109,7 @@ impl Engine {
         let calibration = pipelined_limit.instruments;
         let sizes = SizeInstruments::place_in_job(&endpoint.instrument_memory());
         let metrics = (instruments, partition_metrics, sizes);
-        let open_waits = OpenWaits::new(endpoint.job().clone(), rank);
+        let open_waits = endpoint.open_waits();
         let core = Core::new(doorbell.clone(), lock.clone(), metrics, settings, pipelined_limit);
         let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
