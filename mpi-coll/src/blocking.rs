@@ -103,29 +103,28 @@ impl Collectives {
             return Err(guard);
         }
         // Two processes exchange long blocks in turns.
-        let longest = self.plan(comm, which).longest();
+        let longest = self.plan(comm, which).with_bytes(which, amounts.plan, self.settings).longest();
         let is_exchange = size == 2 && matches!(which, CollOp::Allgather | CollOp::Alltoall);
         let published = match is_exchange && published > longest && longest > 0 && has_no_gaps(call) {
             true => longest,
             false => published,
         };
-        let mut short = self.begin_short(which, guard, comm, (amounts, published), call)?;
+        let mut short = self.begin_short(which, guard, comm, (amounts, published, longest), call)?;
         let result = short.moved(which);
         Ok(short.end(which, result))
     }
 
-    /// Begins a call, if each process publishes so many bytes in one turn.
+    /// Begins a call, if each process publishes so many bytes in one turn, of so many at most.
     #[inline(always)]
     fn begin_short<'g, 'b, 'a, 'k>(
         &'g self,
         which: CollOp,
         guard: Guard<'g>,
         comm: &'g Comm,
-        (amounts, published): (Amounts, u64),
+        (amounts, published, longest): (Amounts, u64, u64),
         call: &'k mut CollCall<'b, 'a>,
     ) -> std::result::Result<Short<'g, 'b, 'a, 'k>, Guard<'g>> {
         let (Some(channels), Root::Rank(root)) = (comm.channels(), call.root) else { return Err(guard) };
-        let longest = self.plan(comm, which).longest();
         if amounts.plan == 0 || published > longest || self.settings.check.get() {
             return Err(guard);
         }

@@ -368,7 +368,11 @@ impl Watch {
         let mut byte = [0u8];
         match connections[at].stream.read(&mut byte) {
             // It arrives on both connections of a pair.
-            Ok(1) if byte[0] == LEAVING => drop(self.peers.remove(&rank)),
+            Ok(1) if byte[0] == LEAVING => {
+                self.peers.remove(&rank);
+                // What the provider could not send to it was of no use to it any more.
+                self.ending.retain(|it| it.rank != rank);
+            }
             Ok(1) => connections[at].confirmed |= byte[0] == ACCEPTED,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             // The other process has not accepted it, or what listened was another one.
@@ -391,7 +395,7 @@ impl Watch {
         }
     }
 
-    /// A peer counts as lost soon. A closed connection tells more than an error of the provider.
+    /// A peer counts as lost soon. The reason of a closed connection replaces that of an error of the provider.
     fn ends(&mut self, rank: u32, host: String, why: String) {
         match self.ending.iter_mut().find(|it| it.rank == rank) {
             Some(known) if why == ENDED => (known.host, known.why) = (host, why),

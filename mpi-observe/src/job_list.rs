@@ -30,18 +30,19 @@ pub struct FoundJob {
 impl FoundJob {
     /// A job that a process has open.
     fn new(job: OpenJob, holder: u32) -> FoundJob {
-        let pid = front(&job).unwrap_or(holder);
+        let pid = front(&job, holder).unwrap_or(holder);
         FoundJob { job, pid, command: process::command(pid), spawned_by: None }
     }
 }
 
 /// The `mpiexec` of the user for a job on several hosts: the process that the job memory names, if it runs the same program as the
-/// launcher on this host, for the same user.
-fn front(job: &OpenJob) -> Option<u32> {
+/// launcher on this host, which has the job memory open, and for the same user.
+fn front(job: &OpenJob, holder: u32) -> Option<u32> {
     let (front, launcher) = (job.view().front_pid(), job.view().launcher_pid());
     let is_alike = front != 0
+        && launcher == holder
         && process::program(front).is_some_and(|program| Some(program) == process::program(launcher))
-        && process::user(front) == process::user(launcher);
+        && process::user(front).is_some_and(|user| Some(user) == process::user(holder));
     is_alike.then_some(front)
 }
 

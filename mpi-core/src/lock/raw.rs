@@ -23,11 +23,11 @@ const TURN_WAIT: Duration = Duration::from_micros(20);
 const FIRST_PAUSE: Duration = Duration::from_micros(1);
 /// The bound of a sleep, because not every kernel makes all threads execute a fence.
 static LONGEST_SLEEP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-/// The first pause of a thread that polls and finds the lock held, and the limit of its pauses, each twice as long as the one before:
-/// each attempt may end a burst of another thread's calls (measured with two threads in each of 2 processes on 16 cores: 3.5
+/// The first pause of a thread that polls and finds the lock held: each attempt may end a burst of another thread's calls (measured with two threads in each of 2 processes on 16 cores: 3.5
 /// million messages a second without pauses, 4.8 with; with four threads a half round trip of 8.3 and 4.0 us).
 const FIRST_POLL_PAUSE: Duration = Duration::from_nanos(500);
-const POLL_PAUSES: Duration = Duration::from_micros(16);
+/// The limit of these pauses, each twice as long as the one before.
+const LONGEST_POLL_PAUSE: Duration = Duration::from_micros(16);
 /// How often it then looks whether the lock is free before it waits as others do: about a microsecond.
 const CLOSE_LOOKS: u32 = 50;
 /// How often a release looks whether the lock has been taken by a thread whose turn it is.
@@ -200,7 +200,7 @@ impl RawLock {
     /// Attempts to take the lock after pauses that double; whether it did.
     fn take_in_a_pause(&self, me: u64) -> bool {
         let mut pause = FIRST_POLL_PAUSE;
-        while pause < POLL_PAUSES {
+        while pause < LONGEST_POLL_PAUSE {
             self.await_turn(pause);
             if self.take_if_free(me) {
                 return true;

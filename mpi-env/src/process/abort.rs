@@ -2,10 +2,11 @@
 //!
 //! This library's launcher ends a part of the job: the processes of a communicator, window or file. The whole job ends
 //! under other launchers, on several hosts, and where the processes are all of the job's, or some are another job's.
-//! Invariant: the process requests the end before it prints or flushes anything, so this library's launcher
+//! Invariant: the process requests the end from this library's launcher before it prints or flushes anything, so that launcher
 //! ends the processes even if the process then hangs while it writes its output. The first process that ends the job sets the
 //! exit code, and only its report is printed.
-//! Other launchers are requested after the report has been read, because they may end the processes without reading their output.
+//! The process requests the end from another launcher only when its report has been read, because that may end the processes without reading
+//! their output.
 #![allow(unsafe_code)] // flushes C's output, looks how much of it was read, and ends the process
 
 use std::process;

@@ -4091,7 +4091,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_distance",
-            description: "Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the median of the last measurements, 0 before the first. Below 50 the two processes run on cores that share a cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of more than 32 bytes); updated then and by the allocation of the handle.",
+            description: "Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the median of the last measurements, 0 before the first. Below 50, with processors of Intel 80, the two processes run on cores that share a cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of more than 32 bytes); updated then and by the allocation of the handle.",
             unit: "nanoseconds",
             category: "fabric.queues",
             class: PvarClass::Generic,

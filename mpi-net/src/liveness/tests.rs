@@ -56,7 +56,7 @@ fn a_process_that_ends_is_lost_after_a_moment_and_one_that_leaves_is_not() {
 }
 
 #[test]
-fn an_error_of_the_provider_is_a_loss_after_a_moment_and_a_closed_connection_tells_more() {
+fn an_error_of_the_provider_is_a_loss_after_a_moment_for_the_reason_of_a_closed_connection_if_there_is_one() {
     let (own, losses) = start(0, Duration::from_secs(30));
     let ends = connect(&own, &hello(SECRET, 2, 0, "h2"));
     is_accepted(&ends);

@@ -136,7 +136,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Waits until a peer for whose memory the provider has reported an error is lost, or as long as that takes if it is.
+    /// Waits until a peer for whose memory the provider has reported an error counts as lost, at most 2.5 s.
     #[cold]
     fn await_loss(&self, peer: u32, polls: &mut u32) {
         let end = Instant::now() + LOSS_DELAY + LOSS_DELAY / 4;

@@ -20,7 +20,7 @@ const CONNECT: Duration = Duration::from_millis(1500);
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// Front and proxy have to be of one release.
-pub(super) const RELEASE: &str = concat!(env!("CARGO_PKG_VERSION"), "/1");
+pub(super) const RELEASE: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
 
 /// Where the front is, and the secret of the job.
 #[derive(Clone)]
