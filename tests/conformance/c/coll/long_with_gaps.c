@@ -1,6 +1,6 @@
-/* Long exchanges and broadcasts in which some processes describe their blocks by types with gaps and the others by contiguous ones: all
- * processes of a call go the same way, whatever the layout of their buffers, on both sides of the lengths from which it goes by
- * messages. */
+/* Long exchanges and broadcasts in which some processes describe their blocks by types with gaps and the others by
+ * contiguous ones: all processes of a call go the same way, whatever the layout of their buffers, on both sides of the
+ * lengths from which it goes by messages. */
 #include "check.h"
 
 enum { LONGEST = 300000 };
