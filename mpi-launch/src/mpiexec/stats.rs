@@ -5,7 +5,6 @@
 
 mod text;
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,6 +13,7 @@ use mpi_fabric::host;
 use mpi_observe::origin::Origin;
 use mpi_observe::summary::Summary;
 
+use super::os;
 use super::plan::Plan;
 
 /// The page; the data stands where its marker is.
@@ -50,16 +50,11 @@ pub(super) fn write(summary: &Summary, file: Option<&Path>, name: Option<&str>) 
 pub(super) fn origin(plan: &Plan<'_>, seconds: f64) -> Origin {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let started = now.saturating_sub(Duration::try_from_secs_f64(seconds).unwrap_or_default());
-    let words: Vec<(u32, Vec<Cow<'_, str>>)> = plan
-        .programs
-        .iter()
-        .map(|program| {
-            let arguments = program.group.arguments.iter().map(|word| word.to_string_lossy());
-            (program.ranks, std::iter::once(program.group.program.to_string_lossy()).chain(arguments).collect())
-        })
-        .collect();
-    let programs = words.iter().map(|(ranks, words)| (*ranks, words.iter().map(|word| &**word).collect()));
-    Origin::new(programs, &host::name(), started.as_secs())
+    let programs = plan.programs.iter().map(|program| {
+        let words = std::iter::once(&program.group.program).chain(&program.group.arguments);
+        (program.ranks, words.map(|word| word.to_string_lossy()).collect::<Vec<_>>())
+    });
+    Origin::new(programs, &host::name(), os::utc_time(started.as_secs()))
 }
 
 /// The file of a job: `a.html`, of spawned job 2 `a.job2.html`.
