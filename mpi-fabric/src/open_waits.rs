@@ -16,12 +16,13 @@ use crate::rank_block::RankBlock;
 #[derive(Clone)]
 pub struct OpenWaits {
     job: Arc<Job>,
-    rank: u32,
+    /// The rank's place in the job memory.
+    place: u32,
 }
 
 impl std::fmt::Debug for OpenWaits {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenWaits").field("rank", &self.rank).finish_non_exhaustive()
+        f.debug_struct("OpenWaits").field("place", &self.place).finish_non_exhaustive()
     }
 }
 
@@ -38,14 +39,8 @@ pub struct Unfinished {
 const MOST_WAITS: u64 = 1 << 16;
 
 impl OpenWaits {
-    /// Those of the rank at a place in the job memory. Panics if there is no such place.
-    pub fn new(job: Arc<Job>, rank: u32) -> OpenWaits {
-        job.block(rank);
-        OpenWaits { job, rank }
-    }
-
     fn block(&self) -> RankBlock<'_> {
-        self.job.block(self.rank)
+        self.job.block(self.place)
     }
 
     /// Records that a wait begins, at a time of [`mpi_core::clock`]; for the holder of the process lock.
@@ -69,7 +64,7 @@ impl OpenWaits {
 impl Endpoint {
     /// This rank's waits that have not ended.
     pub fn open_waits(&self) -> OpenWaits {
-        OpenWaits { job: self.job().clone(), rank: self.local }
+        OpenWaits { job: self.job().clone(), place: self.local }
     }
 }
 
@@ -103,7 +98,7 @@ mod tests {
     #[test]
     fn waits_that_the_end_of_the_process_interrupts_have_a_length() {
         let job = Arc::new(Job::create(&JobOptions { ranks: 2, ring_bytes: None, cores: 1 }).expect("memory"));
-        let waits = OpenWaits::new(job.clone(), 1);
+        let waits = OpenWaits { job: job.clone(), place: 1 };
         waits.begin(1_000);
         waits.begin(4_000);
         waits.begin(5_000);

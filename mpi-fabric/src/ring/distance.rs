@@ -45,12 +45,11 @@ pub(crate) struct Distance {
     next: usize,
     /// Their median.
     median: u32,
-    far: bool,
 }
 
 impl Distance {
     /// Nothing is measured yet.
-    pub(crate) const UNKNOWN: Distance = Distance { last: [0; KEPT], next: 0, median: 0, far: false };
+    pub(crate) const UNKNOWN: Distance = Distance { last: [0; KEPT], next: 0, median: 0 };
 
     /// The line of the receiver's report took so many nanoseconds.
     pub(crate) fn measured(&mut self, ns: u32) {
@@ -62,7 +61,6 @@ impl Distance {
         let mut sorted = self.last;
         sorted.sort_unstable();
         self.median = sorted[KEPT / 2];
-        self.far = self.median >= far_ns();
     }
 
     /// Nanoseconds: the median of the last measurements; 0 before the first.
@@ -72,7 +70,7 @@ impl Distance {
 
     /// Whether the receiver is far.
     pub(crate) fn is_far(&self) -> bool {
-        self.far
+        self.median >= far_ns()
     }
 }
 

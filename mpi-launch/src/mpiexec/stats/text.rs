@@ -179,7 +179,7 @@ mod tests {
             }
             let mut summary = Summary::new(JobView::of(endpoints[0].job()), 2.0, 9, &|_, _| None);
             let words = [vec!["./halo"], vec!["<b>"; 100]].concat();
-            summary.origin = Some(mpi_observe::origin::Origin::new([(ranks, words)], "h1", 1_795_788_005));
+            summary.origin = Some(mpi_observe::origin::Origin::new([(ranks, words)], "h1", [2026, 11, 27, 14, 0, 5]));
             let text = text(&summary, None);
             let second = text.lines().nth(1).unwrap_or_default();
             assert!(
@@ -218,10 +218,11 @@ mod tests {
         let job = endpoints[0].job();
         let now = 1_000_000_000_000;
         for rank in 0..4 {
-            let block: &'static Process = mpi_t::place(&*endpoints[rank as usize].instrument_memory(), "");
+            let endpoint = &endpoints[rank as usize];
+            let block: &'static Process = mpi_t::place(&*endpoint.instrument_memory(), "");
             block.waited.add_ns(10_000_000);
             if rank != 1 {
-                mpi_fabric::OpenWaits::new(job.clone(), rank).begin(now);
+                endpoint.open_waits().begin(now);
             }
             job.record_end(rank, now + 2_900_000_000);
         }
