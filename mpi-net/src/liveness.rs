@@ -196,7 +196,8 @@ struct Ending {
     rank: u32,
     /// Empty: not known.
     host: String,
-    why: String,
+    /// The provider's error; `None`: the connection was closed, which replaces an error.
+    error: Option<String>,
     /// When it counts as lost.
     at: Instant,
 }
@@ -248,8 +249,8 @@ impl Watch {
         let now = Instant::now();
         let (due, left): (Vec<_>, Vec<_>) = self.ending.drain(..).partition(|it| it.at <= now);
         self.ending = left;
-        for Ending { rank, host, why, .. } in due {
-            (self.on_loss)(rank, &host, &why);
+        for Ending { rank, host, error, .. } in due {
+            (self.on_loss)(rank, &host, error.as_deref().unwrap_or(ENDED));
         }
         true
     }
@@ -262,9 +263,9 @@ impl Watch {
             let mut state = self.requests.lock();
             (state.dial.pop(), !state.dial.is_empty(), std::mem::take(&mut state.failed), state.leaving)
         };
-        for (rank, why) in failed {
+        for (rank, error) in failed {
             let host = self.peers.get(&rank).map_or_else(String::new, |peer| peer.host.clone());
-            self.ends(rank, host, why);
+            self.ends(rank, host, Some(error));
         }
         if leaving {
             for Connection { mut stream, .. } in self.peers.drain().flat_map(|(_, peer)| peer.connections) {
@@ -390,17 +391,17 @@ impl Watch {
             Ok(_) | Err(_) => {
                 let host = std::mem::take(host);
                 self.peers.remove(&rank);
-                self.ends(rank, host, ENDED.into());
+                self.ends(rank, host, None);
             }
         }
     }
 
-    /// A peer counts as lost soon. The reason of a closed connection replaces that of an error of the provider.
-    fn ends(&mut self, rank: u32, host: String, why: String) {
+    /// A peer counts as lost soon.
+    fn ends(&mut self, rank: u32, host: String, error: Option<String>) {
         match self.ending.iter_mut().find(|it| it.rank == rank) {
-            Some(known) if why == ENDED => (known.host, known.why) = (host, why),
+            Some(known) if error.is_none() => (known.host, known.error) = (host, None),
             Some(_) => {}
-            None => self.ending.push(Ending { rank, host, why, at: Instant::now() + LOSS_DELAY }),
+            None => self.ending.push(Ending { rank, host, error, at: Instant::now() + LOSS_DELAY }),
         }
     }
 }
