@@ -75,9 +75,13 @@ fn view(job: &Job, processes: &[Option<i32>]) -> HangView {
 
 /// The analysis of the job now, from two looks, because it may make progress. Takes [`hang::BETWEEN_LOOKS`].
 pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> HangReport {
-    let earlier = view(job, processes);
+    hang::analyse(&second_look(job, processes, &view(job, processes)))
+}
+
+/// The job [`hang::BETWEEN_LOOKS`] later, and what has changed since the first look.
+fn second_look(job: &Job, processes: &[Option<i32>], first: &HangView) -> HangView {
     std::thread::sleep(hang::BETWEEN_LOOKS);
-    hang::analyse(&view(job, processes).since(&earlier))
+    view(job, processes).since(first)
 }
 
 /// A report in a sentence on something else, with the list of ranks below it.
@@ -89,11 +93,10 @@ pub(super) fn sentence(report: &HangReport) -> String {
 /// What the others do to a rank that has ended, a sentence for each kind of wait.
 pub(super) fn about(job: &Job, processes: &[Option<i32>], rank: u32) -> Vec<String> {
     let now = view(job, processes);
-    if !hang::needs_second_look(&now, rank) {
-        return hang::about(&now, rank);
+    match hang::needs_second_look(&now, rank) {
+        true => hang::about(&second_look(job, processes, &now), rank),
+        false => hang::about(&now, rank),
     }
-    std::thread::sleep(hang::BETWEEN_LOOKS);
-    hang::about(&view(job, processes).since(&now), rank)
 }
 
 /// A list of sentences as objects.

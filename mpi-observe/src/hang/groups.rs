@@ -95,11 +95,8 @@ pub(super) fn of_waits(view: &HangView, waits: &[(u32, &Wait)]) -> Vec<String> {
         groups.entry((format!("in {what}"), word, rest, String::new())).or_default().push((*rank, peer, Vec::new()));
     }
     let more = groups.len().saturating_sub(MOST_KINDS);
-    let mut lines: Vec<String> = groups
-        .into_iter()
-        .take(MOST_KINDS)
-        .map(|(key, members)| line(key, &members).replacen(": in ", " in ", 1))
-        .collect();
+    let mut lines: Vec<String> =
+        groups.into_iter().take(MOST_KINDS).map(|(key, members)| line(key, " ", &members)).collect();
     if more > 0 {
         lines.push(format!("and {}", mpi_errors::counted(more, "further kind")));
     }
@@ -150,10 +147,11 @@ pub(super) fn lines(view: &HangView, doings: &[Doing]) -> Vec<String> {
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, members)| members[0].0);
-    groups.into_iter().map(|(key, members)| line(key, &members)).collect()
+    groups.into_iter().map(|(key, members)| line(key, ": ", &members)).collect()
 }
 
-fn line((what, word, rest, state): Activity<'_>, members: &[Member]) -> String {
+/// `between`: what stands between the ranks and the rest.
+fn line((what, word, rest, state): Activity<'_>, between: &str, members: &[Member]) -> String {
     let mut of: Vec<u32> = members.iter().map(|(rank, ..)| *rank).collect();
     of.dedup();
     let threads = if members.len() > of.len() { format!(" ({} threads)", members.len()) } else { String::new() };
@@ -181,7 +179,7 @@ fn line((what, word, rest, state): Activity<'_>, members: &[Member]) -> String {
         _ => format!("; not there: {}", ranks(&targets)),
     };
     let state = if state.is_empty() { String::new() } else { format!("; {state}") };
-    format!("{}{threads}: {what}{peer}{rest}{pairs}{missing}{state}", ranks(&of))
+    format!("{}{threads}{between}{what}{peer}{rest}{pairs}{missing}{state}", ranks(&of))
 }
 
 /// Messages that no posted receive matches, and receives for which none has come, grouped.

@@ -16,7 +16,7 @@ const MOST_KINDS: usize = 3;
 /// By rank, whether it is stuck.
 pub(super) fn stuck(doings: &[Doing]) -> Vec<bool> {
     let mut stuck: Vec<bool> = doings.iter().map(|doing| matches!(doing, Doing::Waiting(_))).collect();
-    // What can go on, lets others go on.
+    // A rank that can go on may end the waits of others.
     loop {
         let goes_on = |(rank, doing): (usize, &Doing)| match doing {
             Doing::Waiting(waits) => stuck[rank] && !waits.iter().all(|wait| is_stuck(doings, &stuck, wait)),
@@ -61,7 +61,7 @@ pub(super) fn from_any(view: &HangView, doings: &[Doing], stuck: &[bool]) -> Vec
         targets.retain(|target| !members.contains(target));
         let (message, verb) = if members.len() == 1 { ("message", "waits") } else { ("messages", "wait") };
         let begin = format!("nobody sends the {message} that {} {verb} for in {what}", ranks(&members));
-        match elsewhere(view, doings, &targets) {
+        match activities_of(view, doings, &targets) {
             others if others.is_empty() => begin,
             others => format!("{begin}: {others}"),
         }
@@ -70,22 +70,19 @@ pub(super) fn from_any(view: &HangView, doings: &[Doing], stuck: &[bool]) -> Vec
 }
 
 /// What ranks do: "ranks 1-3 are in MPI_Barrier #2 on MPI_COMM_WORLD".
-fn elsewhere(view: &HangView, doings: &[Doing], of: &[u32]) -> String {
+fn activities_of(view: &HangView, doings: &[Doing], of: &[u32]) -> String {
+    let (are, have) = (("is", "are"), ("has", "have"));
     let kinds = HangView::grouped(of.iter().filter_map(|rank| {
         let what = match doings.get(*rank as usize)? {
-            Doing::Waiting(waits) => format!("in {}", described(view, *rank, waits.first()?)),
-            Doing::Ended { .. } => "at its end".to_owned(),
-            _ => "after MPI_Finalize".to_owned(),
+            Doing::Waiting(waits) => (format!("in {}", described(view, *rank, waits.first()?)), are),
+            Doing::Ended { .. } => ("ended".to_owned(), have),
+            _ => ("after MPI_Finalize".to_owned(), are),
         };
         Some((what, *rank))
     }));
     let more = kinds.len().saturating_sub(MOST_KINDS);
-    let kind = |(what, members): (String, Vec<u32>)| {
-        let one = members.len() == 1;
-        match what.strip_prefix("at its end") {
-            Some(_) => format!("{} {} ended", ranks(&members), if one { "has" } else { "have" }),
-            None => format!("{} {} {what}", ranks(&members), if one { "is" } else { "are" }),
-        }
+    let kind = |((what, (of_one, of_several)), members): ((String, (&str, &str)), Vec<u32>)| {
+        format!("{} {} {what}", ranks(&members), if members.len() == 1 { of_one } else { of_several })
     };
     let mut text = kinds.into_iter().take(MOST_KINDS).map(kind).collect::<Vec<_>>().join(", ");
     if more > 0 {
