@@ -132,9 +132,7 @@ pub fn find(kinds: &[Kind], filter: &Filter) -> Result<Vec<Entry>, Missing> {
     let known = |category: &String| CATALOG.categories.iter().any(|row| row.name == category);
     if let Some(category) = filter.category.as_ref().filter(|category| !known(category)) {
         let names = CATALOG.categories.iter().map(|row| row.name);
-        let near = mpi_core::text::nearest(category, names, str::to_ascii_lowercase);
-        let hint =
-            near.map_or_else(|| "mpi-info --categories lists them".into(), |near| format!("did you mean {near}?"));
+        let hint = missing::hint(category, names, "mpi-info --categories lists them");
         return Err(Missing::Wrong(format!("no category is named {category}; {hint}")));
     }
     if let Some(name) = filter.name.as_ref().filter(|name| !missing::is_named(name)) {

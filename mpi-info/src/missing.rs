@@ -28,10 +28,15 @@ pub fn is_named(name: &str) -> bool {
     names().any(|known| known.eq_ignore_ascii_case(name))
 }
 
+/// What may be meant by a word that is none of these; `lists`: the command that lists them.
+pub fn hint<'a>(word: &str, names: impl Iterator<Item = &'a str>, lists: &str) -> String {
+    let near = mpi_core::text::nearest(word, names, str::to_ascii_lowercase);
+    near.map_or_else(|| lists.into(), |near| format!("did you mean {near}?"))
+}
+
 /// What may be meant by a name that is none.
 pub fn name_hint(name: &str) -> String {
-    let near = mpi_core::text::nearest(name, names(), str::to_ascii_lowercase);
-    near.map_or_else(|| "mpi-info --all --short lists all names".into(), |near| format!("did you mean {near}?"))
+    hint(name, names(), "mpi-info --all --short lists all names")
 }
 
 /// The sentence for a word that is in no entry.

@@ -1,5 +1,6 @@
 //! Ranks and amounts as text for people.
 
+pub use mpi_errors::counted;
 use mpi_fabric::job::HostRanks;
 
 /// The most hosts that are named in a sentence.

@@ -9,7 +9,7 @@ use mpi_fabric::job::HostRanks;
 use mpi_observe::job_list::{FoundJob, id_text};
 use mpi_observe::process::{self, ProcessFacts};
 use mpi_observe::sample::{Sample, Sampler};
-use mpi_observe::words::{amount, bytes, elsewhere};
+use mpi_observe::words::{amount, bytes, counted, elsewhere};
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -58,7 +58,6 @@ pub struct RanksScreen {
 pub fn title(found: &FoundJob) -> String {
     let view = found.job.view();
     let elsewhere = elsewhere(&view.hosts(), view.ranks()).map_or(String::new(), |text| format!(" ({text})"));
-    let counted = |number: u32, what| if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") };
     let (of, cores) = (counted(view.ranks(), "rank"), counted(view.cores(), "core"));
     format!("job {}, {of} on {cores}{elsewhere}, process {}: {}", id_text(view.id()), found.pid, found.command.clone())
 }
