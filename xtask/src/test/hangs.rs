@@ -156,8 +156,13 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         let mut command = Command::new(dist.join("bin/mpiexec"));
         command.args(["-n", "4"]).arg(&program).arg("circle").stderr(Stdio::piped());
         let child = command.spawn()?;
-        std::thread::sleep(Duration::from_secs(1));
-        process::must(Command::new("kill").args(["-TERM", &child.id().to_string()]), LIMIT)?;
+        let (job, until) = (child.id().to_string(), Instant::now() + LIMIT);
+        let in_circle = || -> Result<bool> {
+            let seen = process::run(Command::new(dist.join("bin/mpitop")).args(["--why", &job]), LIMIT)?;
+            Ok(seen.stdout.contains(" wait for each other in a circle: "))
+        };
+        while !in_circle()? && Instant::now() < until {}
+        process::must(Command::new("kill").args(["-TERM", &job]), LIMIT)?;
         let text = String::from_utf8_lossy(&child.wait_with_output()?.stderr).into_owned();
         if text == "mpiexec: the job was ended by SIGTERM\n" { Ok(()) } else { Err(text.into()) }
     })?;
