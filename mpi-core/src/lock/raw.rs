@@ -23,8 +23,9 @@ const TURN_WAIT: Duration = Duration::from_micros(20);
 const FIRST_PAUSE: Duration = Duration::from_micros(1);
 /// The bound of a sleep, because not every kernel makes all threads execute a fence.
 static LONGEST_SLEEP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-/// The first pause of a thread that polls and finds the lock held: each attempt may end a burst of another thread's calls (measured with two threads in each of 2 processes on 16 cores: 3.5
-/// million messages a second without pauses, 4.8 with; with four threads a half round trip of 8.3 and 4.0 us).
+/// The first pause of a thread that polls and finds the lock held: each attempt may end a burst of another thread's calls
+/// (measured with two threads in each of 2 processes on 16 cores: 3.5 million messages a second without pauses, 4.8 with;
+/// with four threads a half round trip of 8.3 and 4.0 us).
 const FIRST_POLL_PAUSE: Duration = Duration::from_nanos(500);
 /// The limit of these pauses, each twice as long as the one before.
 const LONGEST_POLL_PAUSE: Duration = Duration::from_micros(16);
