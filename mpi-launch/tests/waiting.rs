@@ -131,6 +131,12 @@ fn a_guard_that_is_killed_again_and_again_is_not_started_for_ever() {
         assert_eq!(unsafe { libc::kill(guard, libc::SIGKILL) }, 0);
         lost.push(guard);
     }
+    // The job must not end before mpiexec has found the loss of the last one, which it then reaps.
+    let (last, until) = (lost[8], Instant::now() + Duration::from_secs(50));
+    while fs::exists(format!("/proc/{last}")).unwrap() {
+        assert!(Instant::now() < until, "the end of the last guard was not noticed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
     drop(input);
     let done = job.finish();
     assert_eq!(done.code, Some(0), "{}", done.stderr);
