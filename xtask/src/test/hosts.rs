@@ -24,6 +24,8 @@ const LIMIT: Duration = Duration::from_secs(90);
 /// for files; `$MPICH`, `$OPENMPI`: their folders.
 const PRELUDE: &str = r#"
 set -u
+# The hosts share this machine's cores, which their processes cannot know: they would poll as if each had a core of its own.
+export FERRUM_P2P_WAIT_SPINS=0
 lab() { "$LAB" "$F" "$@"; }
 export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$F/ssh PRTE_MCA_plm_ssh_agent=$F/ssh
 hydra() { lab run 1 "$B/mpiexec" --manager "$MPICH/bin/mpiexec.hydra" "$@"; }

@@ -221,6 +221,8 @@ fn conformance_programs(lab: &Lab, dist: &Path, mpich: &Library, report: &mut Re
         command.arg(dist.join("bin/mpiexec")).arg("--manager").arg(&hydra);
         command.args(["-n", &ranks.to_string(), "-host", "h1,h2"]).arg(program);
         command.env("HYDRA_LAUNCHER", "ssh").env("HYDRA_LAUNCHER_EXEC", &ssh);
+        // As in the other cases: the hosts share cores.
+        command.env("FERRUM_P2P_WAIT_SPINS", "0");
         command
     };
     conformance::run_by(&Library::ferrum(dist), entries, report, launch, |entry, outcome| {
