@@ -135,6 +135,24 @@ fn connect_by(
     let own = identities(engine, local.group())?;
 
     let received = way.map(|way| way.and_then(|way| handshake(engine, &own, leader, &way)));
+    if let Some(Ok(_)) = &received {
+        both.begin();
+    }
+    let connected = join(engine, local, leader, &mut both, &own, received, ids);
+    connected.inspect_err(|_| both.end_after_error())
+}
+
+/// What follows when the leaders have told each other their groups, in the leader with the remote group and the rank of its
+/// leader.
+fn join(
+    engine: &Engine,
+    local: &Comm,
+    leader: u32,
+    both: &mut BothGroups<'_>,
+    own: &[ProcessId],
+    received: Option<Result<(Vec<ProcessId>, u32)>>,
+    ids: &Guarded<ContextIds>,
+) -> Result<Connection> {
     let verdict = both.local().from_first(|| match &received {
         Some(Ok((ids, leader))) => [0, ids.len() as u64, u64::from(*leader)],
         Some(Err(error)) => [error.class() as u64, 0, 0],
@@ -155,8 +173,8 @@ fn connect_by(
         let one = own.iter().position(|id| remote.contains(id)).unwrap_or_default();
         return Err(overlap(local.group(), common, one));
     }
-    let remote = route(engine, &both, &own, &remote)?;
-    let context = agree_between(engine, &both, [local.group(), &remote], ids)?;
+    let remote = route(engine, both, own, &remote)?;
+    let context = agree_between(engine, both, [local.group(), &remote], ids)?;
     Ok(Connection { context, remote: remote.derived_from(local.group()) })
 }
 

@@ -135,7 +135,8 @@ pub(crate) fn agree_between(
             return Err(none_left());
         }
         let own = if *provider == engine.rank() { take_pair(engine, ids) } else { 0 };
-        let [id] = words_of(*provider, groups, &both.all([own])?);
+        let id_in = |all: &Words<1>| words_of(*provider, groups, all)[0];
+        let id = id_in(&both.all_then([own], |all| id_in(all) == NONE_LEFT)?);
         // Another thread of the provider may have taken its last ones.
         if id != NONE_LEFT {
             return id_of(id);
@@ -156,9 +157,16 @@ fn group_spans_jobs(engine: &Engine, group: &Group) -> bool {
 
 /// An exchange of a word of each process of two groups for [`agree_on_block`].
 fn in_both<'a>(both: &'a BothGroups<'_>) -> impl FnMut(Option<Error>, u64) -> Result<Vec<u64>> + 'a {
-    |first, own| match first {
+    let mut is_answer = false;
+    move |first, own| match first {
         Some(error) => Err(error),
-        None => Ok(both.all([own])?.concat().concat()),
+        None => {
+            // Each second word is whether the block was taken: if all have, there is no other exchange.
+            let answers = is_answer;
+            is_answer = !is_answer;
+            let more = |all: &Words<1>| !(answers && all.iter().flatten().all(|[taken]| *taken == 1));
+            Ok(both.all_then([own], more)?.concat().concat())
+        }
     }
 }
 
