@@ -19,6 +19,7 @@
 #[rustfmt::skip]
 #[path = "generated/ffi.rs"]
 pub mod ffi;
+mod dispositions;
 mod event;
 pub mod library;
 mod liveness;

@@ -32,6 +32,7 @@ use mpi_fabric::{
 use buffers::{Buffers, bytes_of};
 use copies::Held;
 
+use crate::dispositions::Dispositions;
 use crate::ffi;
 use crate::library::Library;
 use crate::liveness::{self, Config, Liveness, Requests};
@@ -201,8 +202,10 @@ impl Network {
     /// # Errors
     /// `MPI_ERR_OTHER` with a sentence: there is no libfabric, or no provider of the settings.
     pub fn open(settings: &'static NetSettings, options: &Options) -> Result<Network> {
+        let kept = Dispositions::keep();
         let library = Library::load(&settings.library.get())?;
         let mut provider = Provider::open(library, &settings.provider.get(), options.size)?;
+        drop(kept);
         if provider.facts.longest < BUFFER {
             let (name, longest) = (&provider.facts.provider, provider.facts.longest);
             let rule =

@@ -112,6 +112,11 @@ const MESSAGES: &[(&str, &str, &[&str])] = &[
         &["host h2 with ranks 2-3 is lost: nothing came from it for 3 s; the other ranks were ended", "code 1\n0\n"],
     ),
     (
+        "messages: SIGTERM to mpiexec",
+        "hydra -n 4 -host h1,h2 sh -c 'touch $W/up$FERRUM_RANK; exec $W/messages wait' & up 4; sleep 1; lab run 1 pkill -TERM -f 'bin/mpiexec --manager'; wait $!; echo code $?",
+        &["the job was ended by SIGTERM\n", "code 143\n"],
+    ),
+    (
         "messages: a killed rank in a barrier",
         "hydra -n 4 -host h1,h2 sh -c 'touch $W/up$FERRUM_RANK; exec $W/messages wait' & up 4; sleep 1; end_on 2 'messages wait'; wait $!; echo code $?",
         &["on host h2 was killed by signal 9 (SIGKILL)", "code 137\n"],
