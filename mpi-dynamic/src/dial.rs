@@ -4,6 +4,7 @@
 //! Not here: the port (`port`), what follows on the socket (`over`).
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PORT};
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
 
-use crate::port::{address, digits_of, is_own_user};
+use crate::port::{address, is_own_user, parts_of};
 
 /// Time between two attempts while the port's queue is full.
 const RETRY: Duration = Duration::from_millis(1);
@@ -21,15 +22,20 @@ const RETRY: Duration = Duration::from_millis(1);
 /// # Errors
 /// `MPI_ERR_PORT` for a name that is none, for a port that is closed or was never open, and after the deadline; an error of
 /// progress.
-pub fn dial(engine: &Engine, name: &str, deadline: Option<Instant>) -> Result<UnixStream> {
-    let address = address(digits_of(name)?).map_err(|error| no_port(name, &error.to_string()))?;
+pub fn dial(engine: &Engine, name: &str, deadline: Option<Instant>) -> Result<OwnedFd> {
+    let (digits, network) = parts_of(name)?;
+    let address = address(digits).map_err(|error| no_port(name, &error.to_string()))?;
     loop {
         match connect(&address) {
-            Ok(stream) if is_own_user(&stream) => return Ok(stream),
+            Ok(stream) if is_own_user(&stream) => return Ok(stream.into()),
             Ok(_) => return Err(no_port(name, "it belongs to another user")),
             // The queue of the port is full.
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                if let Some(network) = &network {
+                    let reached = network.dial(engine, deadline);
+                    return reached.map(OwnedFd::from).map_err(|error| error.arg("port_name", &format_args!("{name:?}")));
+                }
                 return Err(no_port(name, "no process has it open"));
             }
             Err(error) => return Err(Error::new(MPI_ERR_OTHER, format!("cannot connect to a port: {error}"))),

@@ -2,6 +2,7 @@
 //! names.
 //!
 //! - `port`: a place where a process waits for others, with a name for them. `dial`: the other end.
+//! - `network_port`: the part of a port that processes on other hosts reach.
 //! - `over`: the intercommunicator of two groups whose roots have a connected socket.
 //! - `names`: published names. `words`: words over a socket. `wait`: waiting for a socket while messages move on.
 //!
@@ -13,6 +14,7 @@
 
 mod dial;
 mod names;
+mod network_port;
 mod over;
 mod port;
 mod wait;
@@ -20,5 +22,5 @@ mod words;
 
 pub use dial::dial;
 pub use names::{PublishedNames, look_up};
-pub use over::{Joined, connect_over, join_over};
-pub use port::Port;
+pub use over::{connect_over, join_over};
+pub use port::{Port, Reach};

@@ -1,10 +1,11 @@
 //! Ports: names under which a process of another job finds this one (MPI-5.0, 11.8.1).
 //!
 //! A port is a listening Unix-domain socket in the kernel's abstract name space: no file, no network. Its name is a
-//! random number of 128 bits, so it cannot be guessed, and is not used again.
-//! Invariant: only processes of the same user are let in.
+//! random number of 128 bits, so it cannot be guessed, and is not used again. A port for several hosts has a socket on the network too
+//! (`network_port`).
+//! Invariant: only processes of the same user are let in on this host, and from other hosts only those that have the whole name.
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PORT};
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
 
+use crate::network_port::{NetworkName, NetworkPort};
 use crate::over::GREETING_BYTES;
 use crate::wait::{SocketWait, is_later, is_ready};
 use crate::words::waiting_bytes;
@@ -25,11 +27,21 @@ const DIGITS: usize = 32;
 /// How long a process that has connected may take to send its greeting.
 const GREETING_LIMIT: Duration = Duration::from_secs(5);
 
+/// Who may connect to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Processes of this host.
+    Host,
+    /// Processes of other hosts too.
+    Hosts,
+}
+
 /// An open port. Thread-safe.
 #[derive(Debug)]
 pub struct Port {
     name: String,
     listener: UnixListener,
+    network: Option<NetworkPort>,
     closed: AtomicBool,
 }
 
@@ -37,12 +49,14 @@ impl Port {
     /// Opens a new port.
     /// # Errors
     /// `MPI_ERR_OTHER`: the system has no more sockets.
-    pub fn open() -> Result<Port> {
+    pub fn open(reach: Reach) -> Result<Port> {
         let refused = |error: std::io::Error| Error::new(MPI_ERR_OTHER, format!("cannot open a port: {error}"));
         let digits = random_digits().map_err(refused)?;
         let listener = UnixListener::bind_addr(&address(&digits).map_err(refused)?).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
-        Ok(Port { name: format!("{PREFIX}{digits}"), listener, closed: AtomicBool::new(false) })
+        let network = matches!(reach, Reach::Hosts).then(NetworkPort::open).transpose().map_err(refused)?;
+        let tail = network.as_ref().map_or_else(String::new, |network| format!("+{}", network.name()));
+        Ok(Port { name: format!("{PREFIX}{digits}{tail}"), listener, network, closed: AtomicBool::new(false) })
     }
 
     /// Its name.
@@ -60,7 +74,7 @@ impl Port {
     /// greeting, and one that has left again are passed over.
     /// # Errors
     /// `MPI_ERR_PORT` once another thread has closed the port, and after the deadline; an error of progress.
-    pub fn accept(&self, engine: &Engine, deadline: Option<Instant>) -> Result<UnixStream> {
+    pub fn accept(&self, engine: &Engine, deadline: Option<Instant>) -> Result<OwnedFd> {
         self.accept_unless(engine, deadline, || None)
     }
 
@@ -73,7 +87,7 @@ impl Port {
         engine: &Engine,
         deadline: Option<Instant>,
         mut failure: impl FnMut() -> Option<Error>,
-    ) -> Result<UnixStream> {
+    ) -> Result<OwnedFd> {
         let mut wait = SocketWait::new(engine, deadline);
         loop {
             if self.closed.load(Ordering::Relaxed) {
@@ -83,11 +97,21 @@ impl Port {
             }
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    if is_own_user(&stream) && greets(engine, &stream, deadline)? {
-                        return Ok(stream);
+                    if is_own_user(&stream) && greets(engine, stream.as_fd(), deadline)? {
+                        return Ok(stream.into());
                     }
                 }
                 Err(error) if is_later(&error) => {
+                    let from_network = self.network.as_ref().map_or(Ok(None), NetworkPort::accept);
+                    let from_network = from_network.map_err(|error| {
+                        Error::new(MPI_ERR_OTHER, format!("cannot accept a connection of another host: {error}"))
+                    })?;
+                    if let Some(stream) = from_network {
+                        if greets(engine, stream.as_fd(), deadline)? {
+                            return Ok(stream.into());
+                        }
+                        continue;
+                    }
                     if let Some(error) = failure() {
                         return Err(error);
                     }
@@ -107,29 +131,34 @@ impl Port {
 /// Reads nothing of it.
 /// # Errors
 /// An error of progress.
-fn greets(engine: &Engine, stream: &UnixStream, deadline: Option<Instant>) -> Result<bool> {
+fn greets(engine: &Engine, stream: BorrowedFd<'_>, deadline: Option<Instant>) -> Result<bool> {
     let own = Instant::now() + GREETING_LIMIT;
     let deadline = deadline.map_or(own, |deadline| deadline.min(own));
     let mut wait = SocketWait::new(engine, None);
-    while waiting_bytes::<GREETING_BYTES>(stream.as_fd()) < GREETING_BYTES {
-        if is_ready(stream.as_fd(), libc::POLLRDHUP, 0) || Instant::now() >= deadline {
+    while waiting_bytes::<GREETING_BYTES>(stream) < GREETING_BYTES {
+        if is_ready(stream, libc::POLLRDHUP, 0) || Instant::now() >= deadline {
             return Ok(false);
         }
         // A part of a greeting is readable all the time, so that is not waited for.
-        wait.turn(stream.as_fd(), libc::POLLRDHUP)?;
+        wait.turn(stream, libc::POLLRDHUP)?;
     }
-    Ok(!is_ready(stream.as_fd(), libc::POLLRDHUP, 0))
+    Ok(!is_ready(stream, libc::POLLRDHUP, 0))
 }
 
-/// The digits of a port's name.
+/// The digits of a port's name, and its part for other hosts.
 /// # Errors
 /// `MPI_ERR_PORT` for a name that is none.
-pub(crate) fn digits_of(name: &str) -> Result<&str> {
-    let digits = name.strip_prefix(PREFIX).filter(|digits| {
-        digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+pub(crate) fn parts_of(name: &str) -> Result<(&str, Option<NetworkName>)> {
+    let parts = name.strip_prefix(PREFIX).and_then(|rest| {
+        let (digits, tail) = rest.split_once('+').map_or((rest, None), |(digits, tail)| (digits, Some(tail)));
+        let whole = digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+        let network = tail.map(|tail| NetworkName::parse(tail).ok_or(())).transpose().ok()?;
+        whole.then_some((digits, network))
     });
-    let rule = || format!("a port's name is {PREFIX} and {DIGITS} hexadecimal digits");
-    digits.ok_or_else(|| Error::new(MPI_ERR_PORT, rule()).arg("port_name", &format_args!("{name:?}")))
+    let rule = || {
+        format!("a port's name is {PREFIX} and {DIGITS} hexadecimal digits, with + and addresses if it is for several hosts")
+    };
+    parts.ok_or_else(|| Error::new(MPI_ERR_PORT, rule()).arg("port_name", &format_args!("{name:?}")))
 }
 
 /// The address of the port with these digits.
@@ -166,14 +195,18 @@ mod tests {
 
     #[test]
     fn names_of_ports_differ_and_others_are_refused() {
-        let (one, other) = (Port::open().expect("a socket"), Port::open().expect("a socket"));
+        let open = |reach| Port::open(reach).expect("a socket");
+        let (one, other, wide) = (open(Reach::Host), open(Reach::Host), open(Reach::Hosts));
         assert_ne!(one.name(), other.name());
-        assert_eq!(digits_of(one.name()).expect("a name").len(), DIGITS);
+        assert_eq!(parts_of(one.name()).expect("a name").0.len(), DIGITS);
+        assert!(parts_of(one.name()).expect("a name").1.is_none());
+        assert!(parts_of(wide.name()).expect("a name").1.is_some());
+        let (cut, doubled) = (&wide.name()[..wide.name().len() - 8], format!("{}+", one.name()));
         let upper = one.name().to_uppercase();
         for bad in
-            ["", "ferrum:", "x", &one.name()[1..], &one.name()[..38], &upper, "ferrum:0123456789abcdef0123456789abcdeg"]
+            [cut, &doubled, "", "ferrum:", "x", &one.name()[1..], &one.name()[..38], &upper, "ferrum:0123456789abcdef0123456789abcdeg"]
         {
-            assert_eq!(digits_of(bad).expect_err(bad).class(), MPI_ERR_PORT, "{bad:?}");
+            assert_eq!(parts_of(bad).expect_err(bad).class(), MPI_ERR_PORT, "{bad:?}");
         }
     }
 }

@@ -77,7 +77,7 @@ fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     counted(unsafe { libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), flags) })
 }
 
-fn receive(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn receive(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<usize> {
     // SAFETY: `room` is writable for its length.
     counted(unsafe { libc::recv(socket.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), libc::MSG_DONTWAIT) })
 }

@@ -1,5 +1,6 @@
 //! Several jobs whose processes are threads, each with its own job memory: connections, groups, routes and endings.
 
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,7 +13,7 @@ use mpi_comm::{
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ERR_OTHER, MPI_ERR_PORT, MPI_ERR_PROC_ABORTED};
 use mpi_core::{Guarded, Handle, ProcessLock};
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_dynamic::{Port, connect_over, dial};
+use mpi_dynamic::{Port, Reach, connect_over, dial};
 use mpi_errors::{Error, Result};
 use mpi_fabric::Endpoint;
 use mpi_p2p::{CommMeters, Engine, Mode};
@@ -63,7 +64,7 @@ impl Process {
         self.register(CommSpec { context, group, remote, rank, name, errhandler, topology: None })
     }
 
-    fn over(&self, local: &Comm, stream: impl FnOnce() -> Result<UnixStream>) -> Result<Comm> {
+    fn over<S: AsFd>(&self, local: &Comm, stream: impl FnOnce() -> Result<S>) -> Result<Comm> {
         let stream = (local.rank() == 0).then(stream);
         let made = connect_over(&self.engine, local, 0, stream, None, &self.ids)?;
         Ok(self.inter(local, made))
@@ -183,7 +184,7 @@ fn jobs_of_all_sizes_connect_merge_and_exchange_messages() {
 #[test]
 fn a_server_takes_clients_one_after_the_other_and_keeps_nothing() {
     const CLIENTS: usize = 40;
-    let port = Port::open().expect("a socket");
+    let port = Port::open(Reach::Host).expect("a socket");
     let mut sizes = vec![2];
     sizes.resize(1 + CLIENTS, 1);
     jobs(&sizes, |process| {
@@ -303,7 +304,7 @@ fn operations_with_a_process_that_ends_fail_and_others_do_not() {
 fn an_error_of_a_root_and_a_closed_connection_are_errors_in_all_processes() {
     let (first, second) = (Pair::new(), Pair::new());
     jobs(&[3, 2], |process| {
-        let fails = || Err(Error::new(MPI_ERR_PORT, "no port"));
+        let fails = || -> Result<UnixStream> { Err(Error::new(MPI_ERR_PORT, "no port")) };
         assert_eq!(process.over(&process.world, fails).expect_err("the root failed").class(), MPI_ERR_PORT);
         let other_end = || {
             if process.job == 0 {
@@ -351,7 +352,7 @@ fn a_process_that_stops_in_its_greeting_or_leaves_is_passed_over() {
     let (send, name) = (std::sync::Mutex::new(send), std::sync::Mutex::new(name));
     jobs(&[1, 1], |process| {
         if process.job == 0 {
-            let port = Port::open().expect("a socket");
+            let port = Port::open(Reach::Host).expect("a socket");
             let _ = send.lock().expect("one user").send(port.name().to_owned());
             let inter = process.over(&process.world, || port.accept(&process.engine, None)).expect("a client");
             process.exchange_with_all(&inter, 1000);
@@ -360,10 +361,11 @@ fn a_process_that_stops_in_its_greeting_or_leaves_is_passed_over() {
         use std::io::Write;
         let name = name.lock().expect("one user").recv().expect("a name");
         // One stops after a byte, one has left after a whole greeting.
-        let mut stops = dial(&process.engine, &name, None).expect("open");
+        let dialled = || UnixStream::from(dial(&process.engine, &name, None).expect("open"));
+        let mut stops = dialled();
         stops.write_all(b"F").expect("room");
-        let mut leaves = dial(&process.engine, &name, None).expect("open");
-        leaves.write_all(&[0; 24]).expect("room");
+        let mut leaves = dialled();
+        leaves.write_all(&[0; 16]).expect("room");
         drop(leaves);
         let inter = process.over(&process.world, || dial(&process.engine, &name, None)).expect("a server");
         process.exchange_with_all(&inter, 1000);
@@ -374,13 +376,13 @@ fn a_process_that_stops_in_its_greeting_or_leaves_is_passed_over() {
 #[test]
 fn unknown_and_closed_ports_are_refused() {
     jobs(&[1], |process| {
-        let port = Port::open().expect("a socket");
+        let port = Port::open(Reach::Host).expect("a socket");
         let name = port.name().to_owned();
         drop(port);
         let error = dial(&process.engine, &name, None).expect_err("closed");
         assert_eq!(error.class(), MPI_ERR_PORT);
         assert_eq!(dial(&process.engine, "elsewhere", None).expect_err("malformed").class(), MPI_ERR_PORT);
-        let port = Port::open().expect("a socket");
+        let port = Port::open(Reach::Host).expect("a socket");
         let soon = std::time::Instant::now() + std::time::Duration::from_millis(30);
         assert_eq!(port.accept(&process.engine, Some(soon)).expect_err("nobody").class(), MPI_ERR_PORT);
         port.close();

@@ -60,18 +60,26 @@ pub(crate) struct Bridges {
     looked_ms: u64,
     /// Peers found to be lost, to be reported when all that they have sent has been received.
     unreported: Vec<u32>,
+    /// Peers on the network that nothing pins, whose last records have not left.
+    leaving: Vec<u32>,
 }
 
 /// A process of another job.
 struct Peer {
     id: ProcessId,
+    /// How records reach it; `None`: by the network.
+    memory: Option<Memory>,
+    /// It has ended, or wrote something that is no record. Of a peer on the network the network reports that.
+    lost: bool,
+}
+
+/// The way to a process of another job that shares memory with this one.
+struct Memory {
     output: Output,
     /// The bridge of `output`.
     bridge: Arc<Job>,
     /// Keeps the peer's doorbell mapped.
     _bells: Arc<Bells>,
-    /// It has ended, or wrote something that is no record.
-    lost: bool,
 }
 
 /// One bridge, as one of its processes has it.
@@ -116,6 +124,7 @@ impl Bridges {
             table: Arc::default(),
             looked_ms: 0,
             unreported: Vec::new(),
+            leaving: Vec::new(),
         }
     }
 
@@ -172,8 +181,8 @@ impl Bridges {
                 Some(number) if has_route => number,
                 _ => {
                     let output = Output::over_bridge(&job, place, other, bells.bell(bell));
-                    let peer = Peer { id, output, bridge: job.clone(), _bells: bells, lost: false };
-                    self.place_peer(number, peer)
+                    let memory = Memory { output, bridge: job.clone(), _bells: bells };
+                    self.place_peer(number, Peer { id, memory: Some(memory), lost: false })
                 }
             };
             numbers[other as usize] = number;
@@ -188,6 +197,17 @@ impl Bridges {
             job,
         });
         self.pin(&used)
+    }
+
+    /// Whether the network connects a peer.
+    #[inline]
+    pub(crate) fn is_remote(&self, number: u32) -> bool {
+        self.peer(number).is_some_and(|peer| peer.memory.is_none())
+    }
+
+    /// Gives a peer on the network a number: its own, if it has one.
+    pub(crate) fn add_remote(&mut self, id: ProcessId) -> u32 {
+        self.place_peer(self.number_of(id), Peer { id, memory: None, lost: false })
     }
 
     /// Stores a peer, under its number if it has one already.
@@ -215,14 +235,22 @@ impl Bridges {
     /// Whether the last pins of some peer were dropped since the last [`Self::release`].
     #[inline]
     pub(crate) fn has_released(&self) -> bool {
-        self.table.has_released()
+        !self.leaving.is_empty() || self.table.has_released()
     }
 
     /// Forgets the peers without pins, and unmaps the bridges without peers.
-    pub(crate) fn release(&mut self) {
-        for number in self.table.take_released() {
+    /// `disconnect` ends the connection with a peer on the network; false: not yet.
+    pub(crate) fn release(&mut self, mut disconnect: impl FnMut(u32) -> bool) {
+        let mut released = std::mem::take(&mut self.leaving);
+        // Meanwhile it may have been connected again.
+        released.retain(|number| !self.table.is_pinned(*number));
+        released.extend(self.table.take_released());
+        for number in released {
             let Some(slot) = self.peers.get_mut((number - self.first) as usize) else { continue };
-            let Some(peer) = slot.take() else { continue };
+            let Some(peer) = slot.take_if(|peer| peer.memory.is_some() || disconnect(number)) else {
+                self.leaving.push(number);
+                continue;
+            };
             self.by_id.remove(&peer.id);
             self.unreported.retain(|lost| *lost != number);
             for bridge in &mut self.bridges {
@@ -272,17 +300,14 @@ impl Bridges {
         let Some(peer) = self.peers.get_mut(dest.wrapping_sub(self.first) as usize).and_then(Option::as_mut) else {
             return Ok(());
         };
-        if peer.lost {
-            return Ok(());
-        }
-        if !peer.output.announced {
-            peer.output.announced = true;
-            let own = place_in(&self.bridges, &peer.bridge).expect("a peer's bridge stays while it has a number");
-            let to = peer.output.local.expect("a place in the bridge");
+        let Some(Memory { output, bridge, .. }) = peer.memory.as_mut().filter(|_| !peer.lost) else { return Ok(()) };
+        if !output.announced {
+            output.announced = true;
+            let own = place_in(&self.bridges, bridge).expect("a peer's bridge stays while it has a number");
+            let to = output.local.expect("a place in the bridge");
             // Release pairs with the Acquire in `Bridge::connect`, as for the rings of a job.
-            peer.bridge.block(to).connected(own as usize / 64).fetch_or(1 << (own % 64), Ordering::Release);
+            bridge.block(to).connected(own as usize / 64).fetch_or(1 << (own % 64), Ordering::Release);
         }
-        let output = &mut peer.output;
         if !output.ring.fits(len) {
             output.ring.grow(len)?;
         }
@@ -334,9 +359,9 @@ impl Bridges {
         let mut lost = Vec::new();
         for (number, peer) in (self.first..).zip(&mut self.peers) {
             let Some(peer) = peer else { continue };
-            if !peer.lost {
-                let block = peer.bridge.block(peer.output.local.expect("a place in the bridge"));
-                let process = &peer.output.process;
+            if let Some(Memory { output, bridge, .. }) = peer.memory.as_ref().filter(|_| !peer.lost) {
+                let block = bridge.block(output.local.expect("a place in the bridge"));
+                let process = &output.process;
                 peer.lost = !if with_handles { process.alive(block) } else { process.exists(block) };
             }
             if peer.lost {
@@ -352,10 +377,10 @@ impl Bridges {
 
     /// The process of a peer, if the kernel copies between it and this one.
     pub(crate) fn probed(&self, number: u32) -> Option<&Arc<ProbedProcess>> {
-        let peer = self.peer(number)?;
-        let block = peer.bridge.block(peer.output.local?);
+        let Memory { output, bridge, .. } = self.peer(number)?.memory.as_ref()?;
+        let block = bridge.block(output.local?);
         // Processes of several jobs in one address space (threads of a test) exchange records only.
-        match peer.output.process.copies(block, || false) {
+        match output.process.copies(block, || false) {
             Copies::Process(process) => Some(process),
             _ => None,
         }
@@ -363,8 +388,8 @@ impl Bridges {
 
     /// Process id of a peer.
     pub(crate) fn pid(&self, number: u32) -> Option<u32> {
-        let peer = self.peer(number)?;
-        peer.output.process.pid(peer.bridge.block(peer.output.local?))
+        let Memory { output, bridge, .. } = self.peer(number)?.memory.as_ref()?;
+        output.process.pid(bridge.block(output.local?))
     }
 }
 

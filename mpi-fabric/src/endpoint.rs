@@ -39,6 +39,8 @@ use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
 pub use calibrate::Near;
 pub use copier::Copier;
+pub use foreign::NetworkSource;
+use foreign::WaysToJobs;
 use lost::LostRank;
 pub use open::{Attachment, HostShare};
 
@@ -84,6 +86,9 @@ pub struct Endpoint {
     known: Box<[u64]>,
     /// The transport to peers that share no memory.
     network: Option<Box<dyn Transport>>,
+    /// Whether a network is between ranks of the job.
+    over_hosts: bool,
+    ways_to_jobs: WaysToJobs,
     /// The bridges to processes of other jobs, once there was one.
     bridges: Option<Box<Bridges>>,
     /// Ranks of this job that have ended while it continues.
@@ -454,11 +459,6 @@ impl Endpoint {
     /// The place of a world rank in the job memory, if it shares it with this one.
     pub(crate) fn place_in_job(&self, rank: u32) -> Option<u32> {
         self.outputs.get(rank as usize)?.local
-    }
-
-    /// Whether the others' `membarrier` reaches this process.
-    pub(crate) fn is_fenced(&self) -> bool {
-        self.fenced
     }
 
     /// The job this rank belongs to.

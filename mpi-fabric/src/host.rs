@@ -29,6 +29,26 @@ pub fn name() -> String {
     text.map_or_else(|| "localhost".into(), |text| String::from_utf8_lossy(text).into_owned())
 }
 
+/// A number that processes have in common if they see each other's process ids, and so may share memory: of this run of the kernel,
+/// and of the space of process ids. Never 0.
+pub fn key() -> u64 {
+    let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    // FNV-1a of 64 bits: all builds of the library need the same function.
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    boot.iter().chain(space.as_os_str().as_encoded_bytes()).fold(0xcbf2_9ce4_8422_2325, step).max(1)
+}
+
+/// Random words of the kernel, for secrets.
+/// # Errors
+/// Those of the system.
+pub fn random_words<const N: usize>() -> std::io::Result<[u64; N]> {
+    let mut words = [0u64; N];
+    // SAFETY: the words are writable for their size.
+    let got = unsafe { libc::getrandom(words.as_mut_ptr().cast(), size_of_val(&words), 0) };
+    if got == size_of_val(&words) as isize { Ok(words) } else { Err(std::io::Error::last_os_error()) }
+}
+
 /// Cores that the calling process may use: its affinity mask, cut by its cgroups' CPU quota; at least 1.
 pub fn usable_cores() -> u32 {
     let affine = affinity_cores();

@@ -122,7 +122,7 @@ pub use {
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
     channel::{Channel, IN_LINE, Place, Publication, Published},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
-    endpoint::{Attachment, Copier, Endpoint, HostShare, LineRoom, Near, Records},
+    endpoint::{Attachment, Copier, Endpoint, HostShare, LineRoom, Near, NetworkSource, Records},
     epoch_counts::{EpochCount, EpochCounts},
     host::HostFacts,
     instruments::JobInstruments,
@@ -138,7 +138,7 @@ pub use {
     settings::{FabricSettings, RecorderCell, RecorderDepth, RecorderTimes},
     shared::{SharedMemory, SharedMemoryGuard},
     transfer::TransferSlot,
-    transport::{BellRinger, NetworkCopies, ProcessId, Transport, Waiter, Waiting, Way},
+    transport::{BellRinger, NetworkCopies, ProcessId, RemotePeer, Transport, Waiter, Waiting, Way},
     variables::{FabricInstruments, RingInstruments},
 };
 

@@ -34,6 +34,23 @@ pub struct ProcessId {
     pub rank: u32,
 }
 
+/// A process of another job, as [`Transport::connect`] gets it.
+#[derive(Clone, Debug)]
+pub struct RemotePeer {
+    /// Identifies it.
+    pub id: ProcessId,
+    /// What [`Transport::address`] returned there.
+    pub address: String,
+    /// Number of the connection, never 0, and 128 random bits that only its processes have.
+    pub connection: u64,
+    /// See `connection`.
+    pub secret: u128,
+    /// Place of this process among those of the connection, and of the other one.
+    pub own: u32,
+    /// See `own`.
+    pub theirs: u32,
+}
+
 /// The connection of one rank to its peers beyond shared memory. Used by one thread at a time.
 pub trait Transport: Send {
     /// Number of the job, the same in all of its processes; never 0.
@@ -86,6 +103,29 @@ pub trait Transport: Send {
 
     /// How threads of this rank sleep.
     fn waiting(&self) -> Waiting;
+
+    /// The address of this process for processes of other jobs, as text; `None`: they cannot be connected.
+    fn address(&self) -> Option<String> {
+        None
+    }
+
+    /// Connects a process of another job, under a number from the size of the job on. Its records are accepted from now on.
+    /// What an earlier process with the number had is forgotten.
+    /// # Errors
+    /// A sentence: it cannot be reached from here.
+    fn connect(&mut self, _: u32, peer: &RemotePeer) -> Result<()> {
+        let ProcessId { job, rank } = peer.id;
+        Err(crate::fault::foreign(format!("this network connects no process {rank} of job {job:016x}")))
+    }
+
+    /// All processes that were connected at once have called [`Self::connect`]. The end of this one is found from now on;
+    /// `dials`: by a connection that this process makes.
+    fn begin(&mut self, _number: u32, _dials: bool) {}
+
+    /// Forgets a process of another job. False: what was pushed for it has not left; to be called again.
+    fn disconnect(&mut self, _: u32) -> bool {
+        true
+    }
 
     /// Whether nothing that this rank has pushed is still with it, so that it may stop polling.
     fn is_drained(&self) -> bool {

@@ -21,13 +21,16 @@ use std::time::{Duration, Instant};
 use mpi_fabric::signal_mask::with_all_signals_blocked;
 
 use crate::event::Event;
+use crate::network::Identity;
 use crate::token::Secret;
 
 /// Bytes of the name of a host.
 const NAME_BYTES: usize = 64;
-/// Bytes that a connection begins with: a magic number, the rank, the token, and the name of the host.
-const HELLO_BYTES: usize = 16 + NAME_BYTES;
-const MAGIC: u32 = 0x4650_4c31;
+/// Bytes of what identifies a process: a magic number, its number, the connection of jobs (0: none), and the token.
+const IDENTITY_BYTES: usize = 24;
+/// Bytes that a connection begins with: the identity, and the name of the host.
+const HELLO_BYTES: usize = IDENTITY_BYTES + NAME_BYTES;
+const MAGIC: u32 = 0x4650_4c32;
 /// Sent by a process that finalises.
 const LEAVING: u8 = b'e';
 /// Sent by the process that was connected to, once it has checked what the connection begins with.
@@ -71,8 +74,12 @@ pub(crate) struct Requests {
 
 #[derive(Default)]
 struct State {
-    /// Peers to connect with: rank, host, address.
-    dial: Vec<(u32, String, Option<IpAddr>, u16)>,
+    /// Peers to connect with: rank, identity, host, address.
+    dial: Vec<(u32, Identity, String, Option<IpAddr>, u16)>,
+    /// Peers of other jobs, by connection of jobs and their number there: their number here, and their identity.
+    foreign: HashMap<(u64, u32), (u32, Identity)>,
+    /// Peers of other jobs that are not connected any more.
+    forget: Vec<u32>,
     /// Peers for which the provider has reported an error, and its text.
     failed: Vec<(u32, String)>,
     leaving: bool,
@@ -86,8 +93,24 @@ impl Requests {
     }
 
     /// Connects with a peer, whose process listens at a port. `host` is looked up if there is no address.
-    pub(crate) fn dial(&self, rank: u32, host: &str, ip: Option<IpAddr>, port: u16) {
-        self.lock().dial.push((rank, host.to_owned(), ip, port));
+    pub(crate) fn dial(&self, rank: u32, identity: Identity, host: &str, ip: Option<IpAddr>, port: u16) {
+        self.lock().dial.push((rank, identity, host.to_owned(), ip, port));
+        self.changed.set();
+    }
+
+    /// Accepts connections of a process of another job, which has this number here.
+    pub(crate) fn expect(&self, number: u32, identity: Identity) {
+        self.lock().foreign.insert((identity.connection, identity.theirs), (number, identity));
+    }
+
+    /// The process of another job with this number is not connected any more: reports that to it, and closes the connections.
+    pub(crate) fn forget(&self, number: u32) {
+        let mut state = self.lock();
+        state.foreign.retain(|_, (foreign, _)| *foreign != number);
+        state.dial.retain(|(rank, ..)| *rank != number);
+        state.failed.retain(|(rank, _)| *rank != number);
+        state.forget.push(number);
+        drop(state);
         self.changed.set();
     }
 
@@ -259,10 +282,19 @@ impl Watch {
     fn take_requests(&mut self) -> bool {
         self.requests.changed.clear();
         // One at a time, because each may take a while in which this thread finds no loss.
-        let (dial, more, failed, leaving) = {
+        let (dial, more, failed, forget, leaving) = {
             let mut state = self.requests.lock();
-            (state.dial.pop(), !state.dial.is_empty(), std::mem::take(&mut state.failed), state.leaving)
+            let (failed, forget) = (std::mem::take(&mut state.failed), std::mem::take(&mut state.forget));
+            // A number may be used again by then, so it is forgotten before its next process is connected with.
+            (state.dial.pop(), !state.dial.is_empty(), failed, forget, state.leaving)
         };
+        for number in forget {
+            for mut connection in self.peers.remove(&number).map(|peer| peer.connections).unwrap_or_default() {
+                // A peer that has ended needs no report.
+                let _ = connection.stream.write_all(&[LEAVING]);
+            }
+            self.ending.retain(|it| it.rank != number);
+        }
         for (rank, error) in failed {
             let host = self.peers.get(&rank).map_or_else(String::new, |peer| peer.host.clone());
             self.ends(rank, host, Some(error));
@@ -279,16 +311,16 @@ impl Watch {
         if more {
             self.requests.changed.set();
         }
-        if let Some((rank, host, ip, port)) = dial.filter(|(rank, ..)| !self.peers.contains_key(rank)) {
+        if let Some((rank, identity, host, ip, port)) = dial.filter(|(rank, ..)| !self.peers.contains_key(rank)) {
             // A peer that cannot be reached so is watched by the provider alone.
-            if let Ok(stream) = self.connect(rank, &host, ip, port) {
+            if let Ok(stream) = self.connect(&identity, &host, ip, port) {
                 self.peers.insert(rank, Peer { host, connections: vec![Connection { stream, confirmed: false }] });
             }
         }
         true
     }
 
-    fn connect(&self, rank: u32, host: &str, ip: Option<IpAddr>, port: u16) -> io::Result<TcpStream> {
+    fn connect(&self, identity: &Identity, host: &str, ip: Option<IpAddr>, port: u16) -> io::Result<TcpStream> {
         let addresses: Vec<SocketAddr> = match ip {
             Some(ip) => vec![(ip, port).into()],
             None => (host, port).to_socket_addrs()?.collect(),
@@ -298,7 +330,7 @@ impl Watch {
             match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
                 Ok(mut stream) => {
                     watch_silence(&stream, self.config.silence)?;
-                    stream.write_all(&hello(self.config.secret, self.config.rank, rank, &self.config.host))?;
+                    stream.write_all(&hello(identity.secret, identity.connection, [identity.own, identity.theirs], &self.config.host))?;
                     stream.set_nonblocking(true)?;
                     return Ok(stream);
                 }
@@ -349,10 +381,10 @@ impl Watch {
                 }
                 continue;
             }
-            let from = u32::from_ne_bytes([4, 5, 6, 7].map(|at| new.hello[at]));
-            let Config { rank, size, secret, .. } = self.config;
-            let is_of_job = from < size && new.hello[..16] == hello(secret, from, rank, "")[..16];
-            if is_of_job && new.stream.write_all(&[ACCEPTED]).is_ok() {
+            let from = self.sender(&new.hello);
+            if let Some(from) = from
+                && new.stream.write_all(&[ACCEPTED]).is_ok()
+            {
                 let host = name_in(&new.hello);
                 let peer = self.peers.entry(from).or_insert_with(|| Peer { host, connections: Vec::new() });
                 if peer.connections.len() < 2 {
@@ -360,6 +392,23 @@ impl Watch {
                 }
             }
         }
+    }
+
+    /// The peer that a connection begins with, if it has proved who it is.
+    fn sender(&self, bytes: &[u8; HELLO_BYTES]) -> Option<u32> {
+        let from = u32::from_ne_bytes([4, 5, 6, 7].map(|at| bytes[at]));
+        let connection = u64::from_ne_bytes(std::array::from_fn(|at| bytes[8 + at]));
+        let Config { rank, size, secret, .. } = self.config;
+        let (number, secret, own) = match connection {
+            0 if from < size => (from, secret, rank),
+            0 => return None,
+            _ => {
+                let (number, identity) = self.requests.lock().foreign.get(&(connection, from)).copied()?;
+                (number, identity.secret, identity.own)
+            }
+        };
+        let expected = hello(secret, connection, [from, own], "");
+        (bytes[..IDENTITY_BYTES] == expected[..IDENTITY_BYTES]).then_some(number)
     }
 
     /// A connection of a peer has something, or has ended.
@@ -410,13 +459,14 @@ fn readable(fd: i32) -> libc::pollfd {
     libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
 }
 
-/// What a connection from a rank to another one begins with.
-fn hello(secret: Secret, from: u32, to: u32, host: &str) -> [u8; HELLO_BYTES] {
+/// What a connection from a process to another one begins with: their numbers in the job, or in a connection of jobs.
+fn hello(secret: Secret, connection: u64, [from, to]: [u32; 2], host: &str) -> [u8; HELLO_BYTES] {
     let mut hello = [0; HELLO_BYTES];
     hello[..4].copy_from_slice(&MAGIC.to_ne_bytes());
     hello[4..8].copy_from_slice(&from.to_ne_bytes());
-    hello[8..16].copy_from_slice(&secret.token(from | OF_CONNECTION, to).to_ne_bytes());
-    for (to, from) in hello[16..].iter_mut().zip(host.bytes()) {
+    hello[8..16].copy_from_slice(&connection.to_ne_bytes());
+    hello[16..24].copy_from_slice(&secret.token(from | OF_CONNECTION, to).to_ne_bytes());
+    for (to, from) in hello[IDENTITY_BYTES..].iter_mut().zip(host.bytes()) {
         *to = from;
     }
     hello
@@ -424,7 +474,7 @@ fn hello(secret: Secret, from: u32, to: u32, host: &str) -> [u8; HELLO_BYTES] {
 
 /// The name of a host in what a connection begins with; characters that no name has are replaced.
 fn name_in(hello: &[u8; HELLO_BYTES]) -> String {
-    let bytes = hello[16..].iter().take_while(|byte| **byte != 0);
+    let bytes = hello[IDENTITY_BYTES..].iter().take_while(|byte| **byte != 0);
     let plain = |byte: &u8| if byte.is_ascii_alphanumeric() || b".-_".contains(byte) { char::from(*byte) } else { '_' };
     bytes.map(plain).collect()
 }

@@ -12,11 +12,13 @@
 mod arrivals;
 mod buffers;
 mod copies;
+mod foreign;
 mod losses;
+mod peer;
 mod sending;
 mod transport;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::mem::take;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -31,6 +33,8 @@ use mpi_fabric::{
 
 use buffers::{Buffers, bytes_of};
 use copies::Held;
+pub(crate) use peer::Identity;
+use peer::Peer;
 
 use crate::dispositions::Dispositions;
 use crate::ffi;
@@ -60,7 +64,7 @@ const GATHERED: usize = 12 << 10;
 const RECEIVES: usize = 64;
 const SENDS: usize = 64;
 /// First field of an address in text; another one means another release of the library.
-const FORMAT: &str = "f2";
+const FORMAT: &str = "f3";
 /// The key number of memory that could not be registered.
 const NO_KEY: u64 = u64::MAX;
 /// Polls of a thread that waits for a copy before it sleeps.
@@ -84,6 +88,8 @@ pub struct Options {
     pub size: u32,
     /// 128 random bits that all processes of the job have, and no other process.
     pub secret: u128,
+    /// The number of the job for its launcher; without one the network has a number for it.
+    pub job: Option<u64>,
 }
 
 /// The network of one rank.
@@ -117,52 +123,19 @@ struct Bell {
     watcher: Option<Watcher>,
 }
 
-/// What this process has about a peer.
-struct Peer {
-    /// The number of its address.
-    address: Option<u64>,
-    /// Packets with records that may be sent now.
-    credits: u32,
-    /// Packets taken that the peer has no report of.
-    owed: u32,
-    /// Numbers of the next packets.
-    sends: u64,
-    takes: u64,
-    /// Packets sent since the poll with this number.
-    burst: u32,
-    burst_from: u64,
-    /// A buffer with records that wait, and its length.
-    open: Option<(u32, usize)>,
-    /// Whether the peer has this process's address.
-    introduced: bool,
-    /// Whether it is in the list of those with packets that wait.
-    listed: bool,
-    /// Packets that arrived before their turn.
-    early: BTreeMap<u64, Vec<u64>>,
-    /// Name of its host, once that is known.
-    host: Option<Box<str>>,
-    /// Whether the provider has reported an error for it. Nothing is sent to it any more, and it is lost soon.
-    failed: bool,
-    /// Why it is lost, if it is.
-    lost: Option<String>,
-}
-
-impl Peer {
-    /// Whether nothing is sent to it any more.
-    fn is_given_up(&self) -> bool {
-        self.failed || self.lost.is_some()
-    }
-}
-
 struct Inner {
     provider: Provider,
-    rank: u32,
     secret: Secret,
+    /// The number of the job, if the launcher has given it one.
+    job: Option<u64>,
     own_address: Vec<u8>,
     addresses: Option<Arc<dyn Addresses>>,
     /// To connect with peers whose ends are to be found.
     liveness: Option<Arc<Requests>>,
+    /// By world rank those of the job; those of other jobs behind them, by the numbers that they have in this process.
     peers: Vec<Peer>,
+    /// The numbers of peers of other jobs, by connection and their number there.
+    of_connections: HashMap<(u64, u32), u32>,
     /// All buffers: first those of receives, then those of sends.
     buffers: Buffers,
     region: Registered,
@@ -223,31 +196,17 @@ impl Network {
             false => Registered::NONE,
         };
         let kind = |number: usize| if number < RECEIVES { Kind::Receive } else { Kind::Send };
-        let peer = |_| Peer {
-            address: None,
-            credits: CREDITS,
-            owed: 0,
-            sends: 0,
-            takes: 0,
-            burst: 0,
-            burst_from: 0,
-            open: None,
-            introduced: false,
-            listed: false,
-            early: BTreeMap::new(),
-            host: None,
-            failed: false,
-            lost: None,
-        };
+        let secret = Secret(options.secret);
         let remote_access = provider.facts.remote_access;
         let mut inner = Inner {
             provider,
-            rank: options.rank,
-            secret: Secret(options.secret),
+            secret,
+            job: options.job,
             own_address,
             addresses: None,
             liveness: None,
-            peers: (0..options.size).map(peer).collect(),
+            peers: (0..options.size).map(|rank| Peer::of_job(secret, options.rank, rank)).collect(),
+            of_connections: HashMap::new(),
             buffers,
             region,
             operations: (0..RECEIVES + SENDS).map(|n| Operation::new(kind(n), n as i64)).collect(),
@@ -371,27 +330,13 @@ impl Inner {
             None => Err("its address is not known".to_owned()),
         };
         let entered = found.and_then(|text| {
-            let Parsed { provider, host, address, port } =
-                parsed(&text).ok_or_else(|| format!("{text:?} is no address of this release of the library"))?;
-            let own = self.provider.facts.provider.replace(';', "+");
-            if provider != own {
-                return Err(format!(
-                    "its host {host} uses provider {provider} and this host {} provider {own}: choose one with \
-                     FERRUM_NET_PROVIDER",
-                    host::name()
-                ));
-            }
-            self.peers[peer as usize].host = Some(host.into());
-            let number = self.provider.insert(&address).map_err(|error| error.to_string())?;
+            let place = self.enter_address(peer, &text)?;
             // A peer whose first message came before has connected itself.
-            if let Some(liveness) = self.liveness.as_ref().filter(|_| port != 0) {
-                liveness.dial(peer, host, liveness::ip_of(&address), port);
-            }
-            Ok(number)
+            self.dial(peer, &place);
+            Ok(())
         });
-        match entered {
-            Ok(address) => self.peers[peer as usize].address = Some(address),
-            Err(why) => self.lose(peer, format!("rank {peer} cannot be reached: {why}")),
+        if let Err(why) = entered {
+            self.lose(peer, format!("rank {peer} cannot be reached: {why}"));
         }
         self.peers[peer as usize].address
     }
@@ -459,23 +404,23 @@ mod tests {
     #[test]
     fn addresses_of_other_releases_are_refused() {
         let whole = Parsed { provider: "tcp", host: "h1", address: vec![10, 255], port: 99 };
-        assert_eq!(parsed("f2;tcp;h1;0aff;99"), Some(whole));
+        assert_eq!(parsed("f3;tcp;h1;0aff;99"), Some(whole));
         for text in [
             "",
-            "f2",
+            "f3",
             "f1;tcp;h1;0a;1",
-            "f2;tcp;h1;0a",
-            "f2;tcp;h1;0;1",
-            "f2;tcp;h1;;1",
-            "f2;tcp;h1;0g;1",
-            "f2;tcp;h1;0a;1;",
-            "f2;tcp;h1;+1;1",
-            "f2;tcp;h1;0a;+1",
-            "f2;tcp;h1;0a;65536",
-            "f2;tcp;h1;0a;",
+            "f3;tcp;h1;0a",
+            "f3;tcp;h1;0;1",
+            "f3;tcp;h1;;1",
+            "f3;tcp;h1;0g;1",
+            "f3;tcp;h1;0a;1;",
+            "f3;tcp;h1;+1;1",
+            "f3;tcp;h1;0a;+1",
+            "f3;tcp;h1;0a;65536",
+            "f3;tcp;h1;0a;",
         ] {
             assert_eq!(parsed(text), None, "{text}");
         }
-        assert_eq!(parsed(&format!("f2;tcp;h1;{};1", "00".repeat(ADDRESS + 1))), None);
+        assert_eq!(parsed(&format!("f3;tcp;h1;{};1", "00".repeat(ADDRESS + 1))), None);
     }
 }

@@ -18,9 +18,11 @@ const DATA: u16 = 1;
 /// The fields of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// World rank of the sender.
+    /// The sender: its world rank, or its number among the processes of a connection of jobs.
     pub from: u32,
-    /// Shows that the sender has the job's secret.
+    /// The connection of jobs by which the packet comes; 0: both processes are of one job.
+    pub connection: u64,
+    /// Shows that the sender has the secret of the job, or of the connection.
     pub token: u64,
     /// Number of the packet among those with records of this pair, from 0.
     pub sequence: u64,
@@ -52,12 +54,12 @@ impl Header {
         packet[24..28].copy_from_slice(&self.credits.to_ne_bytes());
         packet[28..30].copy_from_slice(&flags.to_ne_bytes());
         packet[30..32].copy_from_slice(&self.address.to_ne_bytes());
-        packet[32..40].fill(0);
+        packet[32..40].copy_from_slice(&self.connection.to_ne_bytes());
     }
 
     /// The header of a packet; `None` if it is none.
     pub fn read(packet: &[u8]) -> Option<Header> {
-        if packet.len() < HEADER || word32(packet, 0) != MAGIC || packet[32..40] != [0; 8] {
+        if packet.len() < HEADER || word32(packet, 0) != MAGIC {
             return None;
         }
         let flags = u16::from_ne_bytes([packet[28], packet[29]]);
@@ -65,6 +67,7 @@ impl Header {
         let whole = flags & !DATA == 0 && HEADER + padded(address.into()) <= packet.len();
         whole.then(|| Header {
             from: word32(packet, 4),
+            connection: word64(packet, 32),
             token: word64(packet, 8),
             sequence: word64(packet, 16),
             credits: word32(packet, 24),
@@ -142,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn header() -> Header {
-        Header { from: 3, token: 7, sequence: 9, credits: 2, data: true, address: 11 }
+        Header { from: 3, connection: 5, token: 7, sequence: 9, credits: 2, data: true, address: 11 }
     }
 
     #[test]

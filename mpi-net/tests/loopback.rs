@@ -43,7 +43,7 @@ fn settings(provider: &str) -> &'static NetSettings {
 fn networks(provider: &str, secrets: &[u128]) -> Option<Vec<Network>> {
     let size = secrets.len() as u32;
     let open =
-        |(rank, secret): (u32, &u128)| Network::open(settings(provider), &Options { rank, size, secret: *secret });
+        |(rank, secret): (u32, &u128)| Network::open(settings(provider), &Options { rank, size, secret: *secret, job: None });
     let networks: mpi_errors::Result<Vec<Network>> = (0..).zip(secrets).map(open).collect();
     let networks = match networks {
         Ok(networks) => networks,
@@ -62,7 +62,7 @@ fn networks(provider: &str, secrets: &[u128]) -> Option<Vec<Network>> {
 fn a_description_reports_why_peers_are_not_watched() {
     let settings = settings(PROVIDERS[0]);
     let open =
-        || Network::open(settings, &Options { rank: 0, size: 1, secret: 1 }).map(|network| network.description());
+        || Network::open(settings, &Options { rank: 0, size: 1, secret: 1, job: None }).map(|network| network.description());
     match open() {
         Ok(text) => assert!(text.starts_with("provider tcp") && !text.contains("watched"), "{text}"),
         Err(why) => return eprintln!("skipped: {why}"),

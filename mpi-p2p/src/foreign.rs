@@ -11,7 +11,9 @@
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
-use mpi_fabric::{BridgeKey, BridgeOffer, Endpoint, EnteredBridge, JoinedBridge, PeerPins, ProcessId};
+use mpi_fabric::{
+    BridgeKey, BridgeOffer, Endpoint, EnteredBridge, JoinedBridge, NetworkSource, PeerPins, ProcessId, RemotePeer,
+};
 
 use crate::context::{Context, user_side};
 use crate::core::{Core, State};
@@ -79,6 +81,36 @@ impl Engine {
         let endpoint = &state.endpoint;
         state.core.lost.retain(|number| !endpoint.alive(*number));
         pins
+    }
+
+    /// As [`Endpoint::set_network_source`].
+    pub fn set_network_source(&self, guard: &mut Guard<'_>, source: NetworkSource, alone: bool) {
+        self.state.get_mut(guard).endpoint.set_network_source(source, alone);
+    }
+
+    /// As [`Endpoint::host_key`].
+    pub fn host_key(&self, guard: &Guard<'_>) -> u64 {
+        self.state.get(guard).endpoint.host_key()
+    }
+
+    /// As [`Endpoint::network_address`].
+    pub fn network_address(&self, guard: &mut Guard<'_>) -> Result<String> {
+        self.state.get_mut(guard).endpoint.network_address()
+    }
+
+    /// As [`Endpoint::connect_remote`].
+    pub fn connect_remote(&self, guard: &mut Guard<'_>, peers: &[RemotePeer]) -> Result<PeerPins> {
+        let state = self.state.get_mut(guard);
+        let pins = state.endpoint.connect_remote(peers);
+        // A process that was lost may be connected again, under its number.
+        let endpoint = &state.endpoint;
+        state.core.lost.retain(|number| !endpoint.alive(*number));
+        pins
+    }
+
+    /// As [`Endpoint::begin_remote`].
+    pub fn begin_remote(&self, guard: &mut Guard<'_>, peers: &[RemotePeer]) {
+        self.state.get_mut(guard).endpoint.begin_remote(peers);
     }
 
     /// As [`Endpoint::pin`].

@@ -166,7 +166,7 @@ impl State {
     fn look_for_undrained(&mut self) {
         let State { core, endpoint } = self;
         core.background.undrained =
-            core.background.running && endpoint.has_network() && (core.has_pushes_waiting() || !endpoint.is_drained());
+            core.background.running && endpoint.uses_network() && (core.has_pushes_waiting() || !endpoint.is_drained());
     }
 }
 

@@ -68,9 +68,12 @@ impl Engine {
         processes.iter().all(|process| endpoint.way(*process) != Way::Network)
     }
 
-    /// Whether a network is between these processes, in a job whose hosts may have several processes: the same in all of them.
+    /// Whether a network is between these processes, in a job whose hosts may have several processes: the same in all of them. False
+    /// with processes of other jobs.
     pub fn has_hosts(&self, guard: &Guard<'_>, processes: &[u32]) -> bool {
-        self.state.get(guard).endpoint.has_hosts() && !self.on_one_host(guard, processes)
+        let is_of_job = |process: &u32| *process < self.size();
+        let has_hosts = self.state.get(guard).endpoint.has_hosts();
+        has_hosts && processes.iter().all(is_of_job) && !self.on_one_host(guard, processes)
     }
 
     /// As [`mpi_fabric::Endpoint::depart`].
@@ -81,6 +84,11 @@ impl Engine {
     /// Whether a network is between this process and any other of the job.
     pub fn has_network(&self, guard: &Guard<'_>) -> bool {
         self.state.get(guard).endpoint.has_network()
+    }
+
+    /// Whether a network is between this process and any other one.
+    pub fn uses_network(&self, guard: &Guard<'_>) -> bool {
+        self.state.get(guard).endpoint.uses_network()
     }
 
     /// The lowest rank of the job that shares memory with this process.

@@ -3,14 +3,14 @@
 //! Invariant: a port is open from when the program gets its name until it closes the port, or the process ends.
 //! Not here: ports themselves, the handshake (`mpi-dynamic`).
 
-use std::os::unix::net::UnixStream;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
 use mpi_comm::{Comm, CommSpec, Connection, RemoteSpec};
 use mpi_core::Handle;
-use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_ERR_PORT, MPI_ERR_PROC_ABORTED};
-use mpi_dynamic::{Joined, Port, connect_over, dial, join_over};
+use mpi_core::abi::{MPI_COMM_SELF, MPI_ERR_PORT, MPI_ERR_PROC_ABORTED};
+use mpi_dynamic::{Port, Reach, connect_over, dial, join_over};
 use mpi_errors::{Error, Result};
 
 use crate::record::process::Process;
@@ -30,10 +30,15 @@ pub struct PortToUse {
 impl Process {
     /// `MPI_Open_port`: the name of a new port. Errors: `MPI_ERR_OTHER`.
     pub fn open_port(&self) -> Result<String> {
-        let port = Port::open()?;
+        let port = Port::open(self.reach())?;
         let name = port.name().to_owned();
         self.ports.lock().insert(name.clone(), Arc::new(port));
         Ok(name)
+    }
+
+    /// Who is to reach the ports of this process: other hosts too if its job has several.
+    pub(crate) fn reach(&self) -> Reach {
+        if self.directory.is_some() { Reach::Hosts } else { Reach::Host }
     }
 
     /// `MPI_Close_port`. Errors: `MPI_ERR_PORT` for a name that this process has not open.
@@ -79,7 +84,7 @@ impl Process {
         comm: Handle,
         root: u32,
         place: impl FnOnce() -> Result<PortToUse>,
-        open: impl FnOnce(&PortToUse) -> Result<UnixStream>,
+        open: impl FnOnce(&PortToUse) -> Result<OwnedFd>,
     ) -> Result<Handle> {
         let is_root = self.parent(comm)?.rank() == root;
         let place = is_root.then(place).transpose();
@@ -98,7 +103,7 @@ impl Process {
         &self,
         comm: Handle,
         root: u32,
-        stream: impl FnOnce() -> Result<UnixStream>,
+        stream: impl FnOnce() -> Result<OwnedFd>,
         deadline: Option<Instant>,
     ) -> Result<Handle> {
         let local = self.parent(comm)?;
@@ -107,15 +112,12 @@ impl Process {
         self.connected_with(&local, made, local.errhandler().get())
     }
 
-    /// `MPI_Comm_join`: an intercommunicator of this process and the one at the other end of a socket; `MPI_COMM_NULL` if
-    /// they run on different hosts. Waits, with no guard held. Errors: `MPI_ERR_ARG` for what is no connected stream
+    /// `MPI_Comm_join`: an intercommunicator of this process and the one at the other end of a socket. Waits, with no guard held. Errors: `MPI_ERR_ARG` for what is no connected stream
     /// socket, and as [`Process::connect_over`].
     pub fn comm_join(&self, socket: i32) -> Result<Handle> {
         let local = self.parent(Handle(MPI_COMM_SELF))?;
-        match join_over(&self.engine, &local, socket, &self.context_ids)? {
-            Joined::Connected(made) => self.connected_with(&local, made, local.errhandler().get()),
-            Joined::Apart => Ok(Handle(MPI_COMM_NULL)),
-        }
+        let made = join_over(&self.engine, &local, socket, &self.context_ids)?;
+        self.connected_with(&local, made, local.errhandler().get())
     }
 
     /// The intercommunicator of a local communicator's processes and a group that they are connected with.

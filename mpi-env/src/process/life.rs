@@ -65,10 +65,10 @@ impl Process {
     /// Reports a normal end of this process to a foreign launcher, unless the process ends between initialisation and
     /// finalisation. A session that begins later makes no further request to the launcher.
     pub(crate) fn part_from_launcher(&self) {
-        if self.manager.is_none() && self.directory.is_none() {
+        let Some(mut guard) = self.engine.process_lock().try_lock() else { return };
+        if self.manager.is_none() && !self.engine.uses_network(&guard) {
             return;
         }
-        let Some(mut guard) = self.engine.process_lock().try_lock() else { return };
         if matches!(self.life(), Life::New | Life::Finalised) && *self.users.get(&guard) == 0 {
             self.engine.depart(&mut guard);
             drop(guard);

@@ -88,15 +88,12 @@ impl Process {
     /// Starts the processes of a job, which connect to the port.
     fn start_job(&self, programs: Vec<SpawnProgram>, started: &mut Vec<bool>) -> Result<(Port, SpawnedJob)> {
         let failed = |sentence: String| Error::new(MPI_ERR_SPAWN, sentence);
-        if self.directory.is_some() {
-            return Err(failed("processes of several hosts start no further processes in this version".into()));
-        }
         let number: u64 = programs.iter().map(|program| u64::from(program.processes)).sum();
         if number > MOST_PROCESSES {
             return Err(failed(format!("{number} processes are requested; {MOST_PROCESSES} are the most")));
         }
         programs.iter().try_for_each(check)?;
-        let port = Port::open()?;
+        let port = Port::open(self.reach())?;
         let values = vec![(PARENT_PORT.to_owned(), port.name().to_owned())];
         let request = SpawnRequest { programs, values };
         started.resize(request.processes(), false);

@@ -68,6 +68,8 @@ pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Bo
         Some(sentence) => Err(mpi_errors::Error::new(MPI_ERR_ARG, sentence)),
     };
     let mut process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;
+    let (source, alone) = network::source(rank, process.size(), net);
+    process.engine.set_network_source(&mut process.engine.lock(), source, alone);
     for predefined in [&process.world, &process.comm_self] {
         predefined.errhandler().swap(initial_errhandler());
     }

@@ -21,7 +21,7 @@
 //! # Ok::<(), mpi_errors::Error>(())
 //! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ struct Shared {
     bell_at: usize,
     policy: Arc<WaitPolicy>,
     /// How to sleep if a network can wake the thread.
-    network: Option<Waiting>,
+    network: OnceLock<Waiting>,
     instruments: &'static FabricInstruments,
     /// Polls that a wait spends before it yields the core, if the policy allows as many. Halved by each wait that had
     /// to sleep, doubled by each that did not: polling helps only while the peers run, not while they need this core or
@@ -94,7 +94,7 @@ impl Doorbell {
                 mapping,
                 bell_at,
                 policy,
-                network,
+                network: network.map_or_else(OnceLock::new, OnceLock::from),
                 instruments,
                 poll_limit: AtomicU32::new(GREATEST_POLL_LIMIT),
                 waits: AtomicU32::new(0),
@@ -102,6 +102,11 @@ impl Doorbell {
                 watches: AtomicBool::new(false),
             }),
         }
+    }
+
+    /// A network that the process has got can wake threads from now on.
+    pub(crate) fn attach_network(&self, network: Waiting) -> Waiting {
+        self.shared.network.get_or_init(|| network).clone()
     }
 
     /// Begins a wait. The caller creates one for every wait and drops it at the end.
@@ -119,7 +124,7 @@ impl Doorbell {
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
     /// made. May also return without a reason.
     pub fn sleep(&self, ticket: Ticket<'_>) {
-        match &self.shared.network {
+        match self.shared.network.get() {
             Some(Waiting::Own(waiter)) => return waiter.sleep(),
             // Armed after the last poll: what arrives from now on rings the bell.
             Some(Waiting::Bell(ringer)) if !ringer.arm() => {
@@ -153,7 +158,7 @@ impl Doorbell {
 
     /// Whether [`Self::announce`] gives tickets: not if threads sleep on an object of the network.
     pub fn can_announce(&self) -> bool {
-        !matches!(self.shared.network, Some(Waiting::Own(_)))
+        !matches!(self.shared.network.get(), Some(Waiting::Own(_)))
     }
 
     /// Permission to sleep without polling first; the caller polls once more before [`Self::sleep`]. `None` if threads
@@ -165,7 +170,7 @@ impl Doorbell {
     /// Wakes the threads of this rank that sleep here, if any: for a thread that has completed another one's operation.
     /// What was done must be visible to a thread that then takes the process lock.
     pub fn wake(&self) {
-        if let Some(Waiting::Own(waiter)) = &self.shared.network {
+        if let Some(Waiting::Own(waiter)) = self.shared.network.get() {
             waiter.wake();
         }
         self.ring();

@@ -25,7 +25,7 @@ impl Endpoint {
             Some(output) if output.local.is_some() => Way::SharedMemory,
             _ if peer >= self.size => {
                 assert!(self.bridges.is_some(), "rank {peer} of {}", self.size);
-                Way::Bridge
+                if self.is_remote(peer) { Way::Network } else { Way::Bridge }
             }
             _ => Way::Network,
         }
@@ -44,7 +44,12 @@ impl Endpoint {
 
     /// Whether a network is between hosts of the job, and the ranks of each share memory.
     pub fn has_hosts(&self) -> bool {
-        self.network.is_some() && !self.outputs.is_empty()
+        self.over_hosts && !self.outputs.is_empty()
+    }
+
+    /// Whether the others' `membarrier` reaches this process.
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.fenced
     }
 
     /// This process ends as it should, which its peers on other hosts are to know.
@@ -56,6 +61,11 @@ impl Endpoint {
 
     /// Whether a transport connects this rank with others of its job.
     pub fn has_network(&self) -> bool {
+        self.over_hosts
+    }
+
+    /// Whether a transport connects this rank with any other process.
+    pub fn uses_network(&self) -> bool {
         self.network.is_some()
     }
 

@@ -7,8 +7,28 @@ use mpi_errors::Result;
 use super::Endpoint;
 use crate::bridge::{BridgeKey, BridgeOffer, Bridges, EnteredBridge, JoinedBridge, Own, PeerPins};
 use crate::record::{Full, RecordHead, Sink};
-use crate::transport::ProcessId;
+use crate::transport::{ProcessId, RemotePeer, Transport, Waiting};
+use crate::{fault, host};
 use std::os::fd::AsRawFd;
+
+/// How a process gets a network.
+pub type NetworkSource = Box<dyn Fn() -> Result<Box<dyn Transport>> + Send + Sync>;
+
+/// How a process comes to connect with processes of other jobs.
+pub(super) struct WaysToJobs {
+    source: Option<NetworkSource>,
+    /// Whether it can share memory with them.
+    shares: bool,
+}
+
+impl WaysToJobs {
+    pub(super) fn new(shares: bool) -> WaysToJobs {
+        WaysToJobs { source: None, shares }
+    }
+}
+
+/// Of up to so many processes that are connected at once each one finds the end of each other, whether or not they exchange messages.
+const MOST_WATCHED: usize = 128;
 
 impl Endpoint {
     /// Identifies the process with a number: a rank of this job, or a process of another job. `None` for a number that is
@@ -75,6 +95,73 @@ impl Endpoint {
         pins
     }
 
+    /// The address of this process for processes of other jobs that share no memory with it. Opens the network, if there is none.
+    /// # Errors
+    /// `MPI_ERR_OTHER`: there is no network.
+    pub fn network_address(&mut self) -> Result<String> {
+        if self.network.is_none() {
+            let open = self.ways_to_jobs.source.as_ref();
+            let open = open.ok_or_else(|| fault::foreign("this process has no network to other hosts"))?;
+            self.attach_network(open()?);
+        }
+        let address = self.network.as_ref().and_then(|network| network.address());
+        address.ok_or_else(|| fault::foreign("the network of this job connects no processes of other jobs"))
+    }
+
+    /// Begins to use a network, for processes of other jobs only.
+    fn attach_network(&mut self, network: Box<dyn Transport>) {
+        self.max_payload = self.max_payload.min(network.max_payload());
+        if let Waiting::Bell(ringer) = self.doorbell.attach_network(network.waiting()) {
+            let doorbell = self.doorbell.clone();
+            ringer.attach(Box::new(move || doorbell.ring()));
+        }
+        self.network = Some(network);
+        self.beyond = true;
+    }
+
+    /// Passes how this process gets a network when it connects with processes of other jobs on other hosts, and whether it shares
+    /// memory with none of another job, for tests.
+    pub fn set_network_source(&mut self, source: NetworkSource, alone: bool) {
+        self.ways_to_jobs.source = Some(source);
+        self.ways_to_jobs.shares &= !alone;
+    }
+
+    /// A number that processes of several jobs have in common if they can share memory; 0: this one shares memory with none.
+    pub fn host_key(&self) -> u64 {
+        match self.ways_to_jobs.shares {
+            true => host::key(),
+            false => 0,
+        }
+    }
+
+    /// Connects processes of other jobs by the network. They are accepted from now on. The result keeps them connected.
+    /// # Errors
+    /// `MPI_ERR_OTHER`: one cannot be reached.
+    pub fn connect_remote(&mut self, peers: &[RemotePeer]) -> Result<PeerPins> {
+        let mut pins = PeerPins::default();
+        for peer in peers {
+            let number = self.own_bridges().add_remote(peer.id);
+            // What is pinned is released after an error.
+            pins.merge(&self.own_bridges().pin(&[number]));
+            match &mut self.network {
+                Some(network) => network.connect(number, peer)?,
+                None => return Err(fault::foreign("this process has no network to other hosts")),
+            }
+        }
+        Ok(pins)
+    }
+
+    /// Begins to use the connections with processes of other jobs, once all of these have made them.
+    pub fn begin_remote(&mut self, peers: &[RemotePeer]) {
+        for peer in peers {
+            if let (Some(number), Some(network)) = (self.number_of(peer.id), &mut self.network) {
+                // One of the two makes the connection that shows the end of the other; many descriptors would be needed for many.
+                network.begin(number, peer.own < peer.theirs && peers.len() <= MOST_WATCHED);
+            }
+        }
+        self.record_jobs();
+    }
+
     /// Records in the job memory which jobs this process is connected with, for the launchers of both.
     pub fn record_jobs(&self) {
         if let Some(bridges) = &self.bridges {
@@ -104,7 +191,8 @@ impl Endpoint {
     /// has nothing under way with them.
     pub fn release_peers(&mut self) {
         if let Some(bridges) = &mut self.bridges {
-            bridges.release();
+            let network = &mut self.network;
+            bridges.release(|number| network.as_mut().is_none_or(|network| network.disconnect(number)));
             self.record_jobs();
         }
     }
@@ -133,6 +221,13 @@ impl Endpoint {
         len: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Full> {
+        if self.is_remote(dest)
+            && let Some(network) = &mut self.network
+        {
+            let mut payload = vec![0; len];
+            fill(&mut payload);
+            return network.push(dest, head, &payload);
+        }
         let pushed = match &mut self.bridges {
             Some(bridges) => bridges.push(dest, head, len, fill, self.variables),
             None => panic!("process number {dest} of {}", self.size),
@@ -162,6 +257,12 @@ impl Endpoint {
     #[cfg(test)]
     pub(crate) fn bridges_for_test(&self) -> &Bridges {
         self.bridges.as_ref().expect("a bridge")
+    }
+
+    /// Whether the network connects a process of another job.
+    #[inline]
+    pub(super) fn is_remote(&self, number: u32) -> bool {
+        self.bridges.as_ref().is_some_and(|bridges| bridges.is_remote(number))
     }
 
     fn own_bridges(&mut self) -> &mut Bridges {

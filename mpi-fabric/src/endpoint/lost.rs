@@ -29,12 +29,12 @@ impl Endpoint {
     /// The error of an operation with a process that has ended.
     #[cold]
     pub fn lost_error(&self, number: u32) -> Error {
-        if number >= self.size {
-            return lost_peer(self.id_of(number));
-        }
         let by_network = self.network.as_ref().and_then(|network| network.lost_because(number));
         if let Some(why) = by_network {
             return Error::new(MPI_ERR_PROC_ABORTED, why);
+        }
+        if number >= self.size {
+            return lost_peer(self.id_of(number));
         }
         Error::new(MPI_ERR_PROC_ABORTED, format!("rank {number} of the job was aborted"))
     }

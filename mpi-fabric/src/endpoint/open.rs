@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use mpi_errors::Result;
 
+use super::foreign::WaysToJobs;
 use super::{Endpoint, NO_INPUT};
 use crate::coll_room::RoomTable;
 use crate::copy_buffer::CopyBuffer;
@@ -222,6 +223,9 @@ impl Endpoint {
             world_ranks,
             lost: Vec::new(),
             beyond: network.is_some(),
+            over_hosts: network.is_some(),
+            // The memory of a job of several hosts has another number on each.
+            ways_to_jobs: WaysToJobs::new(network.is_none()),
             job_number: network.as_ref().map_or(job.id(), |(network, _)| network.job()),
             network: network.map(|(network, _)| network),
             bridges: None,

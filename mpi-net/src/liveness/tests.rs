@@ -19,6 +19,11 @@ fn start(rank: u32, silence: Duration) -> (Liveness, Receiver<(u32, String)>) {
     (Liveness::start(config, Box::new(on_loss)).unwrap(), losses)
 }
 
+/// A rank of the job, for rank 0 or 1.
+fn to_rank(rank: u32) -> Identity {
+    Identity { connection: 0, secret: SECRET, own: 1 - rank, theirs: rank }
+}
+
 /// A connection that begins with these bytes.
 fn connect(to: &Liveness, bytes: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect((HERE, to.port())).unwrap();
@@ -44,8 +49,8 @@ fn is_closed(mut stream: &TcpStream) -> bool {
 fn a_process_that_ends_is_lost_after_a_moment_and_one_that_leaves_is_not() {
     let (own, losses) = start(0, Duration::from_secs(30));
     let (leaves, _) = start(1, Duration::from_secs(30));
-    own.requests().dial(1, "localhost", Some(HERE), leaves.port());
-    let ends = connect(&own, &hello(SECRET, 2, 0, "h\n2"));
+    own.requests().dial(1, to_rank(1), "localhost", Some(HERE), leaves.port());
+    let ends = connect(&own, &hello(SECRET, 0, [2, 0], "h\n2"));
     is_accepted(&ends);
     let begin = Instant::now();
     drop((leaves, ends));
@@ -58,7 +63,7 @@ fn a_process_that_ends_is_lost_after_a_moment_and_one_that_leaves_is_not() {
 #[test]
 fn an_error_of_the_provider_is_a_loss_after_a_moment_for_the_reason_of_a_closed_connection_if_there_is_one() {
     let (own, losses) = start(0, Duration::from_secs(30));
-    let ends = connect(&own, &hello(SECRET, 2, 0, "h2"));
+    let ends = connect(&own, &hello(SECRET, 0, [2, 0], "h2"));
     is_accepted(&ends);
     let begin = Instant::now();
     own.requests().failed(1, "not connected".into());
@@ -77,8 +82,8 @@ fn an_error_of_the_provider_is_a_loss_after_a_moment_for_the_reason_of_a_closed_
 #[test]
 fn a_process_that_is_connected_from_both_sides_is_one() {
     let ((own, losses), (other, of_other)) = (start(0, Duration::from_secs(30)), start(1, Duration::from_secs(30)));
-    own.requests().dial(1, "localhost", Some(HERE), other.port());
-    other.requests().dial(0, "localhost", Some(HERE), own.port());
+    own.requests().dial(1, to_rank(1), "localhost", Some(HERE), other.port());
+    other.requests().dial(0, to_rank(0), "localhost", Some(HERE), own.port());
     thread::sleep(Duration::from_millis(200));
     drop(own);
     let more = of_other.recv_timeout(LOSS_DELAY + Duration::from_secs(1));
@@ -90,21 +95,21 @@ fn a_process_that_is_connected_from_both_sides_is_one() {
 #[test]
 fn connections_that_are_none_of_the_job_end_nothing() {
     let (own, losses) = start(0, Duration::from_secs(30));
-    let mut wrong = hello(SECRET, 1, 0, "h");
-    wrong[12] ^= 1;
+    let mut wrong = hello(SECRET, 0, [1, 0], "h");
+    wrong[20] ^= 1;
     let hellos = [
         wrong.to_vec(),
-        hello(Secret(8), 1, 0, "h").to_vec(),
-        hello(SECRET, 1, 2, "h").to_vec(),
-        hello(SECRET, 300, 0, "h").to_vec(),
+        hello(Secret(8), 0, [1, 0], "h").to_vec(),
+        hello(SECRET, 0, [1, 2], "h").to_vec(),
+        hello(SECRET, 0, [300, 0], "h").to_vec(),
     ];
     for bytes in hellos {
         let stream = connect(&own, &bytes);
         assert!(is_closed(&stream));
     }
     // The token of a packet is none of a connection.
-    let mut packet = hello(SECRET, 1, 0, "h");
-    packet[8..16].copy_from_slice(&SECRET.token(1, 0).to_ne_bytes());
+    let mut packet = hello(SECRET, 0, [1, 0], "h");
+    packet[16..24].copy_from_slice(&SECRET.token(1, 0).to_ne_bytes());
     assert!(is_closed(&connect(&own, &packet)));
     // One that sends nothing more is closed too.
     let silent = connect(&own, &[1]);
@@ -116,7 +121,7 @@ fn connections_that_are_none_of_the_job_end_nothing() {
 fn unidentified_connections_do_not_displace_peers() {
     let (own, losses) = start(0, Duration::from_secs(30));
     let others: Vec<TcpStream> = (0..2 * MAX_UNIDENTIFIED).map(|_| connect(&own, &[])).collect();
-    let peer = connect(&own, &hello(SECRET, 1, 0, "h"));
+    let peer = connect(&own, &hello(SECRET, 0, [1, 0], "h"));
     is_accepted(&peer);
     peer.shutdown(Shutdown::Both).unwrap();
     assert_eq!(losses.recv_timeout(Duration::from_secs(20)).unwrap().0, 1);
@@ -126,7 +131,7 @@ fn unidentified_connections_do_not_displace_peers() {
 #[test]
 fn a_burst_of_peers_loses_none() {
     let (own, losses) = start(0, Duration::from_secs(30));
-    let peers: Vec<TcpStream> = (1..=200).map(|rank| connect(&own, &hello(SECRET, rank, 0, "h"))).collect();
+    let peers: Vec<TcpStream> = (1..=200).map(|rank| connect(&own, &hello(SECRET, 0, [rank, 0], "h"))).collect();
     peers.iter().for_each(is_accepted);
     assert_eq!(losses.recv_timeout(LOSS_DELAY + Duration::from_secs(1)), Err(RecvTimeoutError::Timeout));
 }
@@ -135,7 +140,7 @@ fn a_burst_of_peers_loses_none() {
 fn a_connection_that_was_not_accepted_is_no_loss() {
     let (own, losses) = start(0, Duration::from_secs(30));
     let other = TcpListener::bind((HERE, 0)).unwrap();
-    own.requests().dial(1, "localhost", Some(HERE), other.local_addr().unwrap().port());
+    own.requests().dial(1, to_rank(1), "localhost", Some(HERE), other.local_addr().unwrap().port());
     drop(other.accept().unwrap());
     assert_eq!(losses.recv_timeout(LOSS_DELAY + Duration::from_secs(1)), Err(RecvTimeoutError::Timeout));
 }
@@ -174,4 +179,29 @@ proptest! {
     fn any_bytes_of_a_provider_are_an_address_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
         let _ = ip_of(&bytes);
     }
+}
+
+#[test]
+fn a_process_of_another_job_is_watched_from_its_connection_until_it_is_forgotten() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let stranger = hello(Secret(99), 5, [3, 4], "far");
+    assert!(is_closed(&connect(&own, &stranger)), "before the connection");
+    let identity = Identity { connection: 5, secret: Secret(99), own: 4, theirs: 3 };
+    own.requests().expect(400, identity);
+    for wrong in [hello(Secret(99), 6, [3, 4], "far"), hello(Secret(98), 5, [3, 4], "far"), hello(SECRET, 5, [3, 4], "far")] {
+        assert!(is_closed(&connect(&own, &wrong)));
+    }
+    let peer = connect(&own, &stranger);
+    is_accepted(&peer);
+    drop(peer);
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 2).unwrap().0, 400);
+    let peer = connect(&own, &stranger);
+    is_accepted(&peer);
+    own.requests().forget(400);
+    let mut byte = [0];
+    (&peer).read_exact(&mut byte).unwrap();
+    assert_eq!(byte, [LEAVING]);
+    drop(peer);
+    assert!(is_closed(&connect(&own, &stranger)), "after the connection");
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 2), Err(RecvTimeoutError::Timeout));
 }

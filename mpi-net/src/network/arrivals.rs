@@ -61,7 +61,9 @@ impl Inner {
             self.failure = Some(format!("the network cannot be polled: {}", self.provider.text(status)));
         }
         for (peer, error) in failed {
-            self.lose_connection(peer, error.into());
+            if peer != u32::MAX {
+                self.lose_connection(peer, error.into());
+            }
         }
     }
 
@@ -69,21 +71,26 @@ impl Inner {
     pub(super) fn take(&mut self, number: u32, bytes: usize, sink: &mut dyn Sink) -> usize {
         let words = &self.buffers.words(number)[..bytes.min(BUFFER).div_ceil(8)];
         let packet = &bytes_of(words)[..bytes.min(BUFFER)];
-        let valid = Header::read(packet).filter(|header| {
-            (header.from as usize) < self.peers.len() && header.token == self.secret.token(header.from, self.rank)
+        let valid = Header::read(packet).and_then(|header| {
+            let number = match header.connection {
+                0 => header.from,
+                connection => self.of_connections.get(&(connection, header.from)).copied()?,
+            };
+            let identity = self.peers.get(number as usize)?.identity;
+            let is_of_peer = identity.connection == header.connection && header.token == identity.token_from();
+            is_of_peer.then_some((number, header))
         });
-        let Some(header) = valid else {
+        let Some((from, header)) = valid else {
             self.refused += 1;
             return 0;
         };
-        let from = header.from;
         let peer = &mut self.peers[from as usize];
         if peer.lost.is_some() {
             return 0;
         }
         let whole = packet::is_whole(packet, header.records_at());
         if !whole || peer.credits.saturating_add(header.credits) > CREDITS || header.address as usize > ADDRESS {
-            self.lose(from, format!("rank {from} sent a packet that is none of this library"));
+            self.lose(from, format!("{} sent a packet that is none of this library", self.name_of(from)));
             return 0;
         }
         peer.credits += header.credits;
@@ -92,7 +99,7 @@ impl Inner {
             match self.provider.insert(address) {
                 Ok(address) => peer.address = Some(address),
                 Err(error) => {
-                    self.lose(from, format!("rank {from} cannot be reached: {error}"));
+                    self.lose(from, format!("{} cannot be reached: {error}", self.name_of(from)));
                     return 0;
                 }
             }
@@ -102,7 +109,7 @@ impl Inner {
         }
         let ahead = header.sequence.wrapping_sub(peer.takes);
         if ahead >= u64::from(CREDITS) || peer.early.contains_key(&header.sequence) {
-            self.lose(from, format!("rank {from} sent packet {} again, or too early", header.sequence));
+            self.lose(from, format!("{} sent packet {} again, or too early", self.name_of(from), header.sequence));
             return 0;
         }
         if ahead > 0 {

@@ -56,7 +56,8 @@ impl Shared {
     ) -> Result<()> {
         let [start, number] = key.to_words();
         if number == NO_KEY {
-            let rule = format!("rank {peer} could not register the memory that this process was to copy");
+            let name = self.lock().name_of(peer);
+            let rule = format!("{name} could not register the memory that this process was to copy");
             return Err(Error::new(MPI_ERR_OTHER, rule));
         }
         let mut done = 0;
@@ -128,7 +129,7 @@ impl Shared {
                     return Err(lost_error(&inner, peer));
                 }
                 let verb = if writes { "write" } else { "read" };
-                let why = format!("cannot {verb} the memory of rank {peer}: {}", inner.provider.text(ended));
+                let why = format!("cannot {verb} the memory of {}: {}", inner.name_of(peer), inner.provider.text(ended));
                 return Err(Error::new(MPI_ERR_PROC_ABORTED, why));
             }
             done += part;
@@ -177,7 +178,7 @@ impl Shared {
 #[cold]
 pub(super) fn lost_error(inner: &Inner, peer: u32) -> Error {
     let why = inner.peers[peer as usize].lost.clone();
-    Error::new(MPI_ERR_PROC_ABORTED, why.unwrap_or_else(|| format!("rank {peer} cannot be reached")))
+    Error::new(MPI_ERR_PROC_ABORTED, why.unwrap_or_else(|| format!("{} cannot be reached", inner.name_of(peer))))
 }
 
 impl NetworkCopies for Shared {

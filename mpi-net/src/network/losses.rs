@@ -29,6 +29,9 @@ impl Shared {
             let Some(shared) = shared.upgrade() else { return };
             {
                 let mut inner = shared.lock();
+                if peer as usize >= inner.peers.len() {
+                    return;
+                }
                 if !host.is_empty() {
                     inner.peers[peer as usize].host = Some(host.into());
                 }
@@ -69,9 +72,18 @@ impl Inner {
     }
 
     /// Frees the buffer of records that wait for a peer, which will not be sent.
-    fn drop_open(&mut self, peer: u32) {
+    pub(super) fn drop_open(&mut self, peer: u32) {
         if let Some((buffer, _)) = self.peers[peer as usize].open.take() {
             self.free.push(buffer);
+        }
+    }
+
+    /// What sentences call a peer.
+    #[cold]
+    pub(super) fn name_of(&self, peer: u32) -> String {
+        match self.peers[peer as usize].id {
+            Some(id) => format!("process {} of job {:016x}", id.rank, id.job),
+            None => format!("rank {peer}"),
         }
     }
 
@@ -79,6 +91,6 @@ impl Inner {
     #[cold]
     pub(super) fn sentence(&self, peer: u32, why: &str) -> String {
         let host = self.peers[peer as usize].host.as_deref().unwrap_or("its host");
-        format!("the connection to rank {peer} on {host} is lost: {why}")
+        format!("the connection to {} on {host} is lost: {why}", self.name_of(peer))
     }
 }

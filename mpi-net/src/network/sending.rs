@@ -15,8 +15,9 @@ impl Inner {
         let peer = &mut self.peers[dest as usize];
         let own = if peer.introduced { 0 } else { self.own_address.len() };
         let header = Header {
-            from: self.rank,
-            token: self.secret.token(self.rank, dest),
+            from: peer.identity.own,
+            connection: peer.identity.connection,
+            token: peer.identity.token_to(),
             sequence: peer.sends,
             credits: peer.owed,
             data: true,
@@ -84,8 +85,9 @@ impl Inner {
             return;
         }
         let header = Header {
-            from: self.rank,
-            token: self.secret.token(self.rank, dest),
+            from: peer.identity.own,
+            connection: peer.identity.connection,
+            token: peer.identity.token_to(),
             sequence: 0,
             credits: peer.owed,
             data: false,

@@ -1,11 +1,13 @@
 //! The interface of the transport to the endpoint.
 
 use super::*;
+use mpi_fabric::{ProcessId, RemotePeer};
 
 impl Transport for Network {
     fn job(&self) -> u64 {
+        let inner = self.shared.lock();
         // Not the secret itself: the number is shown.
-        self.shared.lock().secret.token(u32::MAX, u32::MAX).max(1)
+        inner.job.unwrap_or_else(|| inner.secret.token(u32::MAX, u32::MAX).max(1))
     }
 
     fn max_payload(&self) -> usize {
@@ -73,15 +75,34 @@ impl Transport for Network {
     }
 
     fn alive(&self, peer: u32) -> bool {
-        self.shared.lock().peers[peer as usize].lost.is_none()
+        self.shared.lock().peers.get(peer as usize).is_some_and(|peer| peer.lost.is_none())
     }
 
     fn lost_because(&self, peer: u32) -> Option<String> {
-        self.shared.lock().peers[peer as usize].lost.clone()
+        self.shared.lock().peers.get(peer as usize)?.lost.clone()
     }
 
     fn waiting(&self) -> Waiting {
         Waiting::Bell(self.shared.clone())
+    }
+
+    fn address(&self) -> Option<String> {
+        Some(Network::address(self))
+    }
+
+    fn connect(&mut self, number: u32, peer: &RemotePeer) -> Result<()> {
+        self.shared.lock().connect(number, peer).map_err(|why| {
+            let ProcessId { job, rank } = peer.id;
+            Error::new(MPI_ERR_OTHER, format!("process {rank} of job {job:016x} cannot be reached: {why}"))
+        })
+    }
+
+    fn begin(&mut self, number: u32, dials: bool) {
+        self.shared.lock().begin(number, dials);
+    }
+
+    fn disconnect(&mut self, number: u32) -> bool {
+        self.shared.lock().disconnect(number)
     }
 
     fn is_drained(&self) -> bool {

@@ -21,7 +21,7 @@ impl Sink for Inbox {
 fn network() -> Option<Network> {
     let settings = NetSettings::new();
     mpi_t::Cell::write(&settings.provider, &mpi_t::Value::Text("tcp".into())).expect("a setting");
-    match Network::open(settings, &Options { rank: 0, size: PEERS, secret: 9 }) {
+    match Network::open(settings, &Options { rank: 0, size: PEERS, secret: 9, job: None }) {
         Ok(network) => Some(network),
         Err(why) => {
             eprintln!("skipped: {why}");
@@ -56,8 +56,8 @@ proptest! {
             let inner = &mut *network.shared.lock();
             forget(inner);
             for ((from, genuine, sequence, credits, data, address), tail, changes, whole) in packets {
-                let token = inner.secret.token(from, if genuine { inner.rank } else { 2 });
-                let header = Header { from, token, sequence, credits, data, address: address.min(tail.len() as u16) };
+                let token = inner.secret.token(from, if genuine { 0 } else { 2 });
+                let header = Header { from, connection: 0, token, sequence, credits, data, address: address.min(tail.len() as u16) };
                 let mut packet = vec![0; header.records_at()];
                 header.write(&mut packet);
                 match whole {
@@ -78,7 +78,7 @@ proptest! {
                 let seen = inner.take(SPARE, packet.len(), &mut inbox);
                 prop_assert_eq!(seen, inbox.0.len());
                 let read = Header::read(&packet);
-                let proven = read.is_some_and(|it| it.from < PEERS && it.token == inner.secret.token(it.from, inner.rank));
+                let proven = read.is_some_and(|it| it.connection == 0 && it.from < PEERS && it.token == inner.secret.token(it.from, 0));
                 prop_assert_eq!(inner.refused - refused, u64::from(!proven));
                 prop_assert!(seen == 0 || proven);
                 for peer in &inner.peers {

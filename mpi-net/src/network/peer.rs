@@ -1,0 +1,121 @@
+//! What a process has about each peer.
+//!
+//! Invariant: the number of a peer has one identity at a time.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use mpi_fabric::ProcessId;
+
+use super::CREDITS;
+use crate::token::Secret;
+
+/// How two processes identify each other in packets, as one of them has it.
+#[derive(Clone, Copy)]
+pub(crate) struct Identity {
+    /// The connection of jobs; 0: both are of one job.
+    pub(crate) connection: u64,
+    pub(crate) secret: Secret,
+    /// Number of this process, and of the other one.
+    pub(crate) own: u32,
+    pub(crate) theirs: u32,
+}
+
+impl Identity {
+    /// The token of packets to the other process.
+    pub(crate) fn token_to(&self) -> u64 {
+        self.secret.token(self.own, self.theirs)
+    }
+
+    /// The token of packets from the other process.
+    pub(crate) fn token_from(&self) -> u64 {
+        self.secret.token(self.theirs, self.own)
+    }
+}
+
+/// Where a process listens for connections of `liveness`.
+pub(super) struct Place {
+    pub(super) host: String,
+    pub(super) ip: Option<IpAddr>,
+    pub(super) port: u16,
+}
+
+/// What this process has about a peer.
+pub(super) struct Peer {
+    /// How the two processes identify each other in packets.
+    pub(super) identity: Identity,
+    /// What sentences call it: a rank of the job, or a process of another one.
+    pub(super) id: Option<ProcessId>,
+    /// Where it listens for connections that show that it is there.
+    pub(super) place: Option<Place>,
+    /// The number of its address.
+    pub(super) address: Option<u64>,
+    /// Packets with records that may be sent now.
+    pub(super) credits: u32,
+    /// Packets taken that the peer has no report of.
+    pub(super) owed: u32,
+    /// Numbers of the next packets.
+    pub(super) sends: u64,
+    pub(super) takes: u64,
+    /// Packets sent since the poll with this number.
+    pub(super) burst: u32,
+    pub(super) burst_from: u64,
+    /// A buffer with records that wait, and its length.
+    pub(super) open: Option<(u32, usize)>,
+    /// Whether the peer has this process's address.
+    pub(super) introduced: bool,
+    /// Whether it is in the list of those with packets that wait.
+    pub(super) listed: bool,
+    /// Packets that arrived before their turn.
+    pub(super) early: BTreeMap<u64, Vec<u64>>,
+    /// Name of its host, once that is known.
+    pub(super) host: Option<Box<str>>,
+    /// Whether the provider has reported an error for it. Nothing is sent to it any more, and it is lost soon.
+    pub(super) failed: bool,
+    /// Why it is lost, if it is.
+    pub(super) lost: Option<String>,
+}
+
+impl Peer {
+    /// A rank of the own job.
+    pub(super) fn of_job(secret: Secret, rank: u32, peer: u32) -> Peer {
+        Peer::new(Identity { connection: 0, secret, own: rank, theirs: peer })
+    }
+
+    fn new(identity: Identity) -> Peer {
+        Peer {
+            identity,
+            id: None,
+            place: None,
+            address: None,
+            credits: CREDITS,
+            owed: 0,
+            sends: 0,
+            takes: 0,
+            burst: 0,
+            burst_from: 0,
+            open: None,
+            introduced: false,
+            listed: false,
+            early: BTreeMap::new(),
+            host: None,
+            failed: false,
+            lost: None,
+        }
+    }
+
+    /// A process of another job.
+    pub(super) fn of_connection(identity: Identity, id: ProcessId) -> Peer {
+        Peer { id: Some(id), ..Peer::new(identity) }
+    }
+
+    /// None: a number that no process has. Nothing is sent to it.
+    pub(super) fn vacant() -> Peer {
+        Peer { failed: true, ..Peer::new(Identity { connection: 0, secret: Secret(0), own: 0, theirs: 0 }) }
+    }
+
+    /// Whether nothing is sent to it any more.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.failed || self.lost.is_some()
+    }
+}
