@@ -147,7 +147,9 @@ fn print(text: &str) -> i32 {
 fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut Parent>) -> Result<i32, Refusal> {
     let ring_bytes = values.followed.fabric.ring_length();
     let statistics = values.followed.statistics;
-    let placement = if parent.is_none() { placement::placement(run)? } else { None };
+    // A job that is spawned gets the hosts of one on several hosts, and is on this host otherwise.
+    let has_hosts = parent.is_none() || run.options.hostfile.is_some();
+    let placement = if has_hosts { placement::placement(run)? } else { None };
     let plan = match placement {
         None => Plan::new(run, values.file, None)?,
         Some(placement) => Plan::over_hosts(run, values.file, placement)?,
@@ -173,7 +175,7 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
         Some(_) => {
             let wanted = run.options.stats.is_some() || run.options.timeline.is_some();
             let blocks = statistics.at_end.get() != 0 || wanted;
-            over_hosts::run(&plan, &run.options, (&job, &recordings), reporter, ring_bytes, blocks)?
+            over_hosts::run(&plan, &run.options, (&job, &recordings), reporter, (ring_bytes, blocks), parent)?
         }
     };
     let seconds = started.elapsed().as_secs_f64();

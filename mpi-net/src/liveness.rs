@@ -10,6 +10,8 @@
 //! connection is checked.
 //! Not here: what a lost peer ends (`network`).
 
+mod sockets;
+
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -23,6 +25,8 @@ use mpi_fabric::signal_mask::with_all_signals_blocked;
 use crate::event::Event;
 use crate::network::Identity;
 use crate::token::Secret;
+pub(crate) use sockets::ip_of;
+use sockets::watch_silence;
 
 /// Bytes of the name of a host.
 const NAME_BYTES: usize = 64;
@@ -35,6 +39,8 @@ const MAGIC: u32 = 0x4650_4c32;
 const LEAVING: u8 = b'e';
 /// Sent by the process that was connected to, once it has checked what the connection begins with.
 const ACCEPTED: u8 = b'a';
+/// From so many peers of other jobs on, those that have disconnected are forgotten.
+const MOST_FOREIGN: usize = 4096;
 /// How long an accepted connection may stay without a rank.
 const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Most accepted connections without a rank.
@@ -76,8 +82,9 @@ pub(crate) struct Requests {
 struct State {
     /// Peers to connect with: rank, identity, host, address.
     dial: Vec<(u32, Identity, String, Option<IpAddr>, u16)>,
-    /// Peers of other jobs, by connection of jobs and their number there: their number here, and their identity.
-    foreign: HashMap<(u64, u32), (u32, Identity)>,
+    /// Peers of other jobs, by connection of jobs and their number there: their number here, `None` once this process has
+    /// disconnected from them, and their identity.
+    foreign: HashMap<(u64, u32), (Option<u32>, Identity)>,
     /// Peers of other jobs that are not connected any more.
     forget: Vec<u32>,
     /// Peers for which the provider has reported an error, and its text.
@@ -100,13 +107,18 @@ impl Requests {
 
     /// Accepts connections of a process of another job, which has this number here.
     pub(crate) fn expect(&self, number: u32, identity: Identity) {
-        self.lock().foreign.insert((identity.connection, identity.theirs), (number, identity));
+        let mut state = self.lock();
+        if state.foreign.len() >= MOST_FOREIGN {
+            state.foreign.retain(|_, (number, _)| number.is_some());
+        }
+        state.foreign.insert((identity.connection, identity.theirs), (Some(number), identity));
     }
 
     /// The process of another job with this number is not connected any more: reports that to it, and closes the connections.
     pub(crate) fn forget(&self, number: u32) {
         let mut state = self.lock();
-        state.foreign.retain(|_, (foreign, _)| *foreign != number);
+        let of_number = state.foreign.values_mut().filter(|(foreign, _)| *foreign == Some(number));
+        of_number.for_each(|(foreign, _)| *foreign = None);
         state.dial.retain(|(rank, ..)| *rank != number);
         state.failed.retain(|(rank, _)| *rank != number);
         state.forget.push(number);
@@ -313,8 +325,14 @@ impl Watch {
         }
         if let Some((rank, identity, host, ip, port)) = dial.filter(|(rank, ..)| !self.peers.contains_key(rank)) {
             // A peer that cannot be reached so is watched by the provider alone.
-            if let Ok(stream) = self.connect(&identity, &host, ip, port) {
-                self.peers.insert(rank, Peer { host, connections: vec![Connection { stream, confirmed: false }] });
+            // One of another job listens until it ends, and accepts or reports that it has disconnected.
+            let confirmed = identity.connection != 0;
+            match self.connect(&identity, &host, ip, port) {
+                Ok(stream) => {
+                    self.peers.insert(rank, Peer { host, connections: vec![Connection { stream, confirmed }] });
+                }
+                Err(error) if confirmed && is_refusal(&error) => self.ends(rank, host, None),
+                Err(_) => {}
             }
         }
         true
@@ -382,7 +400,11 @@ impl Watch {
                 continue;
             }
             let from = self.sender(&new.hello);
-            if let Some(from) = from
+            if from == Some(None) {
+                // Who has ended meanwhile needs no report.
+                let _ = new.stream.write_all(&[LEAVING]);
+            }
+            if let Some(Some(from)) = from
                 && new.stream.write_all(&[ACCEPTED]).is_ok()
             {
                 let host = name_in(&new.hello);
@@ -394,13 +416,13 @@ impl Watch {
         }
     }
 
-    /// The peer that a connection begins with, if it has proved who it is.
-    fn sender(&self, bytes: &[u8; HELLO_BYTES]) -> Option<u32> {
+    /// The peer that a connection begins with, if it has proved who it is; `Some(None)`: this process has disconnected from it.
+    fn sender(&self, bytes: &[u8; HELLO_BYTES]) -> Option<Option<u32>> {
         let from = u32::from_ne_bytes([4, 5, 6, 7].map(|at| bytes[at]));
         let connection = u64::from_ne_bytes(std::array::from_fn(|at| bytes[8 + at]));
         let Config { rank, size, secret, .. } = self.config;
         let (number, secret, own) = match connection {
-            0 if from < size => (from, secret, rank),
+            0 if from < size => (Some(from), secret, rank),
             0 => return None,
             _ => {
                 let (number, identity) = self.requests.lock().foreign.get(&(connection, from)).copied()?;
@@ -455,6 +477,11 @@ impl Watch {
     }
 }
 
+/// Whether nothing listens at an address any more.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+}
+
 fn readable(fd: i32) -> libc::pollfd {
     libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
 }
@@ -477,45 +504,6 @@ fn name_in(hello: &[u8; HELLO_BYTES]) -> String {
     let bytes = hello[IDENTITY_BYTES..].iter().take_while(|byte| **byte != 0);
     let plain = |byte: &u8| if byte.is_ascii_alphanumeric() || b".-_".contains(byte) { char::from(*byte) } else { '_' };
     bytes.map(plain).collect()
-}
-
-/// Makes the kernel give a connection up when the other host has been silent for so long.
-fn watch_silence(stream: &TcpStream, silence: Duration) -> io::Result<()> {
-    let seconds = i32::try_from(silence.as_secs()).unwrap_or(i32::MAX / 1000);
-    let probe = (seconds / 3).clamp(1, 30);
-    let options = [
-        (libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1),
-        (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, probe),
-        (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, probe),
-        (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, seconds.saturating_mul(1000)),
-    ];
-    for (level, option, value) in options {
-        // SAFETY: a number that is valid during the call.
-        let set = unsafe {
-            libc::setsockopt(stream.as_raw_fd(), level, option, (&raw const value).cast(), size_of::<i32>() as u32)
-        };
-        if set != 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
-}
-
-/// The IP address in an address of a provider, if that is one of a socket.
-pub(crate) fn ip_of(address: &[u8]) -> Option<IpAddr> {
-    let family = i32::from(u16::from_ne_bytes(address.get(..2)?.try_into().ok()?));
-    match family {
-        libc::AF_INET => {
-            let bytes: [u8; 4] = address.get(4..8)?.try_into().ok()?;
-            Some(IpAddr::from(bytes)).filter(|ip| !ip.is_unspecified())
-        }
-        libc::AF_INET6 => {
-            let bytes: [u8; 16] = address.get(8..24)?.try_into().ok()?;
-            // Addresses of a link need its number, which is another one on each host.
-            Some(Ipv6Addr::from(bytes)).filter(|ip| !ip.is_unspecified() && !ip.is_unicast_link_local()).map(IpAddr::V6)
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]

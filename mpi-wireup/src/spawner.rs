@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::launcher::LauncherError;
 use crate::manager::Manager;
-use crate::pmi::connection::{Connection, ConnectionError};
+use crate::pmi::connection::{Connection, ConnectionError, our_link};
 use crate::pmi::spawn::{FINALIZED, answer, ended_job};
 use crate::spawn_request::{SpawnProgram, SpawnRequest, SpawnResult};
 use crate::time_limit;
@@ -44,8 +44,6 @@ struct Links {
     own: Vec<Option<Connection>>,
     /// A request was not answered, so what comes next may be its answer.
     unanswered: bool,
-    /// Names of the jobs that have ended.
-    ended: Vec<String>,
 }
 
 /// A job that was spawned.
@@ -93,11 +91,11 @@ impl Spawner {
         let limit = time_limit::of_launcher(std::env::var_os(time_limit::LAUNCHER_TIMEOUT)).map_err(LauncherError)?;
         let lines = request.to_lines(true).map_err(|bad| LauncherError(bad.to_string()))?;
         let mut links = self.links.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let Links { launcher: link, own, ended, unanswered } = &mut *links;
+        let Links { launcher: link, own, unanswered } = &mut *links;
         let Some(launcher) = self.launcher else {
             own.iter_mut().for_each(close_ended);
             let mut connection = start_mpiexec()?;
-            let (result, _) = exchange(&mut connection, &lines, request.processes(), limit, ended)?;
+            let (result, _) = exchange(&mut connection, &lines, request.processes(), limit, &mut Vec::new())?;
             own.push(Some(connection));
             return Ok(SpawnedJob { result, place: Place::Own(own.len() - 1) });
         };
@@ -109,7 +107,11 @@ impl Spawner {
         }
         let connection = link.as_mut().expect("it was just made");
         *unanswered = true;
-        let (result, name) = exchange(connection, &lines, request.processes(), limit, ended)?;
+        let shared = &mut *our_link();
+        connection.swap_rest(shared);
+        let answered = exchange(connection, &lines, request.processes(), limit, &mut shared.ended);
+        connection.swap_rest(shared);
+        let (result, name) = answered?;
         *unanswered = false;
         Ok(SpawnedJob { result, place: Place::Launcher(name) })
     }
@@ -117,7 +119,7 @@ impl Spawner {
     /// Whether all processes of a job have ended, as far as that is known. Does not wait.
     pub fn has_ended(&self, job: &SpawnedJob) -> bool {
         let mut links = self.links.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let Links { launcher, own, ended, .. } = &mut *links;
+        let Links { launcher, own, .. } = &mut *links;
         match &job.place {
             Place::Unknown => false,
             Place::Own(index) => {
@@ -125,12 +127,16 @@ impl Spawner {
                 own[*index].is_none()
             }
             Place::Launcher(name) => {
-                while let Some(line) = launcher.as_mut().and_then(|link| link.line(Some(Duration::ZERO)).ok()) {
-                    ended.extend(ended_job(&line));
+                let Some(link) = launcher else { return false };
+                let shared = &mut *our_link();
+                link.swap_rest(shared);
+                while let Ok(line) = link.line(Some(Duration::ZERO)) {
+                    shared.ended.extend(ended_job(&line));
                 }
-                let found = ended.contains(name);
+                link.swap_rest(shared);
+                let found = shared.ended.contains(name);
                 // Each end is asked for until it is found once.
-                ended.retain(|own| own != name);
+                shared.ended.retain(|own| own != name);
                 found
             }
         }

@@ -155,8 +155,8 @@ impl Endpoint {
     pub fn begin_remote(&mut self, peers: &[RemotePeer]) {
         for peer in peers {
             if let (Some(number), Some(network)) = (self.number_of(peer.id), &mut self.network) {
-                // One of the two makes the connection that shows the end of the other; many descriptors would be needed for many.
-                network.begin(number, peer.own < peer.theirs && peers.len() <= MOST_WATCHED);
+                // Both connect: either may end first. Many descriptors would be needed for many.
+                network.begin(number, peers.len() <= MOST_WATCHED);
             }
         }
         self.record_jobs();

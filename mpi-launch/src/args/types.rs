@@ -74,7 +74,7 @@ pub struct Group {
 }
 
 /// Options of the whole job.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Variables that are set for all programs.
     pub variables: Vec<Variable>,

@@ -172,12 +172,22 @@ impl Parent {
         requests
     }
 
+    /// The port of the process that spawned the job.
+    pub(super) fn port(&self) -> Option<&str> {
+        self.values.iter().find(|(key, _)| key == PARENT_PORT).map(|(_, value)| &**value)
+    }
+
     /// The variables of a started process, beside those of its place.
     pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
-        let port = self.values.iter().find(|(key, _)| key == PARENT_PORT);
-        let port = port.map(|(_, value)| (PARENT, value.clone()));
-        port.into_iter().chain([("PMI_SPAWNED", "1".to_owned())]).collect()
+        variables(Some(self.port().unwrap_or_default()))
     }
+}
+
+/// The variables of a process of a job that the owner of a port has spawned, if one has.
+pub(super) fn variables(port: Option<&str>) -> Vec<(&'static str, String)> {
+    let Some(port) = port else { return Vec::new() };
+    let port = (!port.is_empty()).then(|| (PARENT, port.to_owned()));
+    port.into_iter().chain([("PMI_SPAWNED", "1".to_owned())]).collect()
 }
 
 /// Runs a spawned job in this process, whose only connection to the parent is `parent`, with the options of the job
@@ -330,10 +340,11 @@ fn inherited(options: &Options, name: &str) -> Options {
         output: options.output.as_deref().map(folder),
         // The first job's limit is for all.
         timeout: Some(None),
-        hostfile: None,
+        // Those of a job on several hosts.
+        hostfile: options.hostfile.clone(),
         map_by: None,
         oversubscribe: true,
-        manager: None,
+        manager: options.manager.clone(),
         hang_report: options.hang_report,
         gdb: None,
         bind: Bind::None,

@@ -198,6 +198,14 @@ pub(super) fn reap() -> Reaped {
     }
 }
 
+/// Collects a child, if it has ended.
+pub(super) fn collect(pid: libc::pid_t) -> Option<Ended> {
+    let mut status = 0;
+    // SAFETY: one status word is written.
+    let collected = unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) } == pid;
+    collected.then(|| ended(status))
+}
+
 /// Waits for one child that sends no SIGCHLD, for a limited time; whether it has ended.
 pub(super) fn ends_within(pid: libc::pid_t, limit: Duration) -> bool {
     let (deadline, process) = (Instant::now() + limit, process_descriptor(pid));

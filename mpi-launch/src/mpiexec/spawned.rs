@@ -142,6 +142,12 @@ impl SpawnedJobs {
         self.jobs.iter_mut().filter(|job| ready(job)).filter_map(SpawnedJob::read).collect()
     }
 
+    /// Collects the children that have ended, and no other one.
+    pub(super) fn collect(&mut self) -> Vec<EndedJob> {
+        let pids: Vec<i32> = self.jobs.iter().map(|job| job.pid).collect();
+        pids.into_iter().filter_map(|pid| os::collect(pid).and_then(|how| self.ended(pid, how))).collect()
+    }
+
     /// Records the end of a child; `None` if it is none of these.
     pub(super) fn ended(&mut self, pid: i32, how: Ended) -> Option<EndedJob> {
         let place = self.jobs.iter().position(|job| job.pid == pid)?;

@@ -202,6 +202,14 @@ fn a_process_of_another_job_is_watched_from_its_connection_until_it_is_forgotten
     (&peer).read_exact(&mut byte).unwrap();
     assert_eq!(byte, [LEAVING]);
     drop(peer);
-    assert!(is_closed(&connect(&own, &stranger)), "after the connection");
+    let late = connect(&own, &stranger);
+    (&late).read_exact(&mut byte).unwrap();
+    assert_eq!(byte, [LEAVING], "one that connects later");
     assert_eq!(losses.recv_timeout(LOSS_DELAY * 2), Err(RecvTimeoutError::Timeout));
+    // One that has ended before it was connected with.
+    let gone = TcpListener::bind((HERE, 0)).unwrap().local_addr().unwrap().port();
+    let identity = Identity { connection: 6, ..identity };
+    own.requests().expect(401, identity);
+    own.requests().dial(401, identity, "far", Some(HERE), gone);
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 2).unwrap().0, 401);
 }

@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use super::connection::{self, Connection, ConnectionError};
-use super::spawn::answer;
+use super::connection::{self, Connection, ConnectionError, our_link};
+use super::spawn::{self, answer};
 use super::wire::{Message, compose};
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
 use crate::spawn_request::{SpawnRequest, SpawnResult};
@@ -33,6 +33,8 @@ pub struct Client {
     /// Name of the job's key-value space.
     space: String,
     longest_value: usize,
+    /// Whether it is a copy of the connection to our launcher, by which this process starts others too.
+    shared: bool,
 }
 
 impl Client {
@@ -47,7 +49,7 @@ impl Client {
                  itself, or unset PMI_FD, PMI_RANK and PMI_SIZE to run alone"
             ))
         })?;
-        Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0 }.greet()
+        Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0, shared: false }.greet()
     }
 
     /// Uses a copy of the descriptor of `PMI_FD`, which stays open, and sends the first request: for our own launcher, which uses
@@ -58,7 +60,7 @@ impl Client {
         let origin = format!("PMI_FD is {fd}");
         let connection = Connection::duplicate(fd)
             .map_err(|why| LauncherError(format!("mpiexec serves PMI to this program ({origin}), but {why}")))?;
-        Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0 }.greet()
+        Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0, shared: true }.greet()
     }
 
     /// Connects to the address that `PMI_PORT` names, sends `PMI_ID` and receives the rank.
@@ -69,7 +71,7 @@ impl Client {
         let connection = Connection::to_address(address, limit).map_err(|error| {
             LauncherError(format!("the launcher that started this program ({origin}) cannot be reached: {error}"))
         })?;
-        let mut client = Client { connection, origin, limit, rank: 0, size: 1, space: String::new(), longest_value: 0 };
+        let mut client = Client { connection, origin, limit, rank: 0, size: 1, space: String::new(), longest_value: 0, shared: false };
         client.introduce(&id.to_string())?;
         client.greet()
     }
@@ -117,9 +119,16 @@ impl Client {
         read: impl FnOnce(&Message<'_>) -> Result<T, &'static str>,
     ) -> Result<T, LauncherError> {
         let line = compose(command, attributes);
-        self.connection.send(line.as_bytes(), self.limit).map_err(|failed| self.failed(command, failed))?;
-        let line =
-            if command == "barrier_in" { self.wait_for_all(command)? } else { self.answer(command, Some(self.limit))? };
+        let line = match self.shared {
+            false => self.exchange(command, &line, None)?,
+            true => {
+                let link = &mut *our_link();
+                self.connection.swap_rest(link);
+                let answer = self.exchange(command, &line, Some(&mut link.ended));
+                self.connection.swap_rest(link);
+                answer?
+            }
+        };
         let answer = self.parsed(command, &line)?;
         if answer.command != due {
             return Err(self.bad(command, &line, &format!("it is not cmd={due}")));
@@ -129,6 +138,28 @@ impl Client {
             return Err(self.trouble(&format!("refuses cmd={command}: {}", quoted(why.as_bytes()))));
         }
         read(&answer).map_err(|wrong| self.trouble(wrong))
+    }
+
+    /// Sends a line and receives the answer. `ended`: takes the reports of spawned jobs that come between.
+    fn exchange(
+        &mut self,
+        command: &str,
+        line: &str,
+        ended: Option<&mut Vec<String>>,
+    ) -> Result<Vec<u8>, LauncherError> {
+        self.connection.send(line.as_bytes(), self.limit).map_err(|failed| self.failed(command, failed))?;
+        let mut answer =
+            if command == "barrier_in" { self.wait_for_all(command)? } else { self.answer(command, Some(self.limit))? };
+        let Some(ended) = ended else { return Ok(answer) };
+        loop {
+            match spawn::ended_job(&answer) {
+                Some(name) => ended.push(name),
+                // The answer to a request for which nobody waits any more.
+                None if answer.starts_with(b"cmd=spawn_result") => {}
+                None => return Ok(answer),
+            }
+            answer = self.answer(command, Some(self.limit))?;
+        }
     }
 
     /// Waits for the other processes without a limit, and warns the user once.

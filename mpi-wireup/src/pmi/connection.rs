@@ -6,6 +6,7 @@
 use std::io::{self, ErrorKind};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::pmi::wire::LONGEST_LINE;
@@ -34,7 +35,29 @@ pub(crate) enum ConnectionError {
     System(#[from] io::Error),
 }
 
+/// What the copies of the descriptor that leads to our launcher have in common. Who holds the lock is the only one that reads.
+#[derive(Default)]
+pub(crate) struct OurLink {
+    /// The bytes after the last line that was returned.
+    rest: Vec<u8>,
+    /// Names of spawned jobs that the launcher has reported to have ended.
+    pub(crate) ended: Vec<String>,
+}
+
+static OUR_LINK: Mutex<OurLink> = Mutex::new(OurLink { rest: Vec::new(), ended: Vec::new() });
+
+/// Begins requests to our launcher, one after the other in the whole process.
+pub(crate) fn our_link() -> MutexGuard<'static, OurLink> {
+    // A panic elsewhere leaves the bytes whole.
+    OUR_LINK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Connection {
+    /// Makes the bytes of the other copies those of this one, and again after the requests.
+    pub(crate) fn swap_rest(&mut self, link: &mut OurLink) {
+        std::mem::swap(&mut self.rest, &mut link.rest);
+    }
+
     /// Takes over a descriptor that was inherited. The error ends a sentence.
     pub(crate) fn from_descriptor(fd: i32) -> Result<Connection, String> {
         check(fd)?;

@@ -244,6 +244,9 @@ fields! {
         hang_ms: Option<u64>,
         /// Whether error reports may have colours.
         terminal: bool,
+        /// The port of the process that spawned this job, if one did, and the values for PMI.
+        parent: Option<String>,
+        values: Vec<(String, String)>,
     }
 }
 
@@ -361,6 +364,10 @@ frames! {
     Waits = 35 { number: u32, rank: u32, facts: WaitFacts },
     /// Proxy: how long no rank of the host has made progress, in milliseconds.
     WithoutProgress = 36 { idle_ms: u64 },
+    /// Proxy: a rank requests the start of processes, in the lines of PMI-1; `ours`: it is a process of this library.
+    Spawn = 37 { rank: u32, ours: bool, lines: Bytes },
+    /// `mpiexec`: a line for a rank about processes that it has spawned.
+    SpawnLine = 38 { rank: u32, line: String },
 }
 
 #[cfg(test)]

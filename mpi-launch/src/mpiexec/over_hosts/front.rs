@@ -7,10 +7,12 @@ mod hangs;
 mod input;
 mod losses;
 mod messages;
+mod reach;
 mod reports;
+mod spawning;
 
 use std::io::IsTerminal;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
+use std::net::TcpListener;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -18,8 +20,9 @@ use mpi_fabric::Job;
 
 use super::super::activity;
 use super::super::ending::{Ending, Order};
+use super::super::child_job::Parent;
 use super::super::nodelist;
-use super::super::os;
+use super::super::os::{self, Inherited};
 use super::super::outcome::{Failure, HostLoss};
 use super::super::placement::Placement;
 use super::super::plan::Plan;
@@ -37,6 +40,8 @@ use super::secret::{Secret, random};
 use super::{part, ping_interval, silence_limit};
 use crate::args::{Input, Options};
 use hangs::{Hangs, TimeReport, Wanted};
+use reach::{addresses, listen, same_host};
+use spawning::Spawning;
 
 /// Signals that are forwarded to the ranks.
 const FORWARDED: [i32; 8] = [
@@ -97,6 +102,8 @@ struct Front<'a> {
     /// What was lost, in the order in which that was seen, and when the cause is chosen.
     losses: Vec<Failure>,
     verdict_at: Option<Instant>,
+    spawning: Spawning,
+    parent: Option<&'a mut Parent>,
 }
 
 /// How a job ended.
@@ -106,14 +113,14 @@ pub(in crate::mpiexec) struct Outcome {
     pub(in crate::mpiexec) shifts: Vec<i64>,
 }
 
-/// Runs the job to its end. `blocks`: whether the statistics need all blocks.
+/// Runs the job to its end. `blocks`: whether the statistics need all blocks. `parent`: if another job spawned this one.
 pub(in crate::mpiexec) fn run(
     plan: &Plan<'_>,
     options: &Options,
     (job, recordings): (&Job, &Recordings),
     reporter: Reporter,
-    ring_bytes: Option<usize>,
-    blocks: bool,
+    (ring_bytes, blocks): (Option<usize>, bool),
+    parent: Option<&mut Parent>,
 ) -> Result<Outcome, Refusal> {
     let placement = plan.placement.as_ref().expect("a job on several hosts has a placement");
     let limit = silence_limit().map_err(Refusal::Unreached)?;
@@ -134,10 +141,14 @@ pub(in crate::mpiexec) fn run(
     let own = std::env::current_exe()?;
     let command = starter.command(&placement.hosts, &own, os::is_root());
     reporter.verbose(|| format!("hosts {} are reached by: {}", placement.hosts.join(", "), shown(&command)));
-    let (signals, _) = os::take_signals(&FORWARDED, libc::SIGCHLD)?;
+    let (signals, mask) = os::take_signals(&FORWARDED, libc::SIGCHLD)?;
+    let inherited = Inherited { signals: mask, open_files: os::open_files() };
+    let net_secret = Secret::new()?;
     let part = JobPart {
         number: random()?[0],
-        secret: Secret::new()?.to_text(),
+        secret: net_secret.to_text(),
+        parent: parent.as_ref().map(|parent| parent.port().unwrap_or_default().to_owned()),
+        values: parent.as_ref().map(|parent| parent.values.clone()).unwrap_or_default(),
         ring_bytes: ring_bytes.map(|bytes| bytes as u64),
         statistics: blocks,
         ..part::common(plan, options)?
@@ -178,6 +189,8 @@ pub(in crate::mpiexec) fn run(
         command: shown(&command),
         losses: Vec::new(),
         verdict_at: None,
+        spawning: Spawning::new(reporter.job(), net_secret.job_number(), inherited),
+        parent,
     };
     let served = front.serve();
     let broken = served.is_err() || front.hosts.iter().any(|host| host.lost);
@@ -188,34 +201,8 @@ pub(in crate::mpiexec) fn run(
         said => format!("the launcher has written: {said}"),
     });
     served?;
+    front.report_apart();
     Ok(Outcome { shifts: front.shifts(), code: front.report() })
-}
-
-/// A listener on all addresses of this machine.
-fn listen() -> std::io::Result<TcpListener> {
-    // An address of IPv6 takes connections of IPv4 too, where the system has both.
-    TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))
-}
-
-/// The addresses at which other hosts may reach this machine.
-fn addresses() -> Vec<IpAddr> {
-    let all = os::addresses();
-    let is_far = |address: &&IpAddr| match address {
-        IpAddr::V4(address) => !address.is_loopback() && !address.is_link_local(),
-        IpAddr::V6(address) => !address.is_loopback() && !address.is_unicast_link_local(),
-    };
-    let mut far: Vec<IpAddr> = all.iter().filter(is_far).copied().collect();
-    far.sort_by_key(IpAddr::is_ipv6);
-    if far.is_empty() { vec![Ipv4Addr::LOCALHOST.into()] } else { far }
-}
-
-/// Whether two names are of one host, with or without its domain.
-fn same_host(one: &str, other: &str) -> bool {
-    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    match one.contains('.') && other.contains('.') {
-        true => one.eq_ignore_ascii_case(other),
-        false => short(one) == short(other),
-    }
 }
 
 /// Adds the streams of all ranks.
@@ -253,13 +240,14 @@ impl Front<'_> {
             if !self.started {
                 self.start_when_ready(now.duration_since(begin))?;
             }
-            if self.started && self.hosts.iter().all(Host::is_over) || self.ending.hopeless(now) {
+            self.serve_spawned(now);
+            if self.started && self.are_over() || self.ending.hopeless(now) {
                 self.end_streams();
                 if self.streams.done() {
                     return Ok(());
                 }
             } else if self.started {
-                if self.living == 0 {
+                if self.living == 0 && self.spawning.jobs.living() == 0 {
                     // A process that a rank started still runs.
                     self.ending.background(now);
                 }
@@ -278,6 +266,7 @@ impl Front<'_> {
             let linked = entries.len();
             entries.extend(self.hosts.iter().filter_map(|host| host.link.as_ref()).map(Link::interest));
             self.launcher.interests(&mut entries);
+            self.spawn_interests(&mut entries);
             self.streams.interests(&mut entries);
             os::poll(&mut entries, Some(self.time_left()))?;
             while let Some(signal) = os::next_signal(self.signals.as_fd()) {
@@ -302,7 +291,8 @@ impl Front<'_> {
     fn time_left(&self) -> i32 {
         let ping = Instant::now() + ping_interval(self.limit) / 2;
         let ending = if self.started { self.ending.next(self.living) } else { None };
-        let next = [ending, self.streams.pause_at(), self.hangs.report_by, self.verdict_at, Some(ping)];
+        let spawned = self.spawning.jobs.next();
+        let next = [ending, spawned, self.streams.pause_at(), self.hangs.report_by, self.verdict_at, Some(ping)];
         let next = next.into_iter().flatten().min().unwrap_or(ping);
         // Rounded up, so as not to wake before it.
         next.saturating_duration_since(Instant::now()).as_millis() as i32 + 1
@@ -422,9 +412,11 @@ impl Front<'_> {
     fn execute(&mut self, order: Order) {
         match order {
             Order::TimeOver => {
+                self.spawning.time_over();
                 self.request_report(Wanted::TimeOver);
             }
             Order::Terminate => {
+                self.end_spawned();
                 // Each host does one after the other, so that its ranks still wait when it looks.
                 let failure = self.ending.failure().filter(|_| self.forwarded.is_none());
                 if let Some(Failure::Ended { rank, .. } | Failure::Left { rank }) = failure {
@@ -459,12 +451,14 @@ impl Front<'_> {
                 // The second signal ends the job at once.
                 self.ending.fail(Failure::Signalled { signal }, self.living, Instant::now());
                 self.send_all(&Frame::Signal { signal: libc::SIGKILL, all: true });
+                self.spawning.jobs.signal_all(libc::SIGKILL);
             }
             _ => {
                 if ends {
                     self.forwarded = Some(signal);
                 }
                 self.send_all(&Frame::Signal { signal, all: false });
+                self.spawning.jobs.signal_all(signal);
             }
         }
         Ok(())

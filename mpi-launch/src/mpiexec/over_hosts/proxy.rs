@@ -89,6 +89,8 @@ fn run(link: &mut Link, part: &JobPart, limit: Duration, parent: i32) -> Result<
     os::adopt_orphans();
     let open_files = os::raise_open_files();
     let (signals, mask) = os::take_signals(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT], libc::SIGCHLD)?;
+    let mut pmi = Server::over_hosts(&world, part.size, part.number, &part.mapping);
+    pmi.put_all(&part.values).map_err(Refusal::Value)?;
     let mut proxy = Proxy {
         link,
         part,
@@ -96,7 +98,7 @@ fn run(link: &mut Link, part: &JobPart, limit: Duration, parent: i32) -> Result<
         options: &run.options,
         job: &job,
         recordings: &recordings,
-        pmi: Server::over_hosts(&world, part.size, part.number, &part.mapping),
+        pmi,
         world,
         guard,
         signals,
@@ -347,6 +349,10 @@ impl Proxy<'_> {
                     }
                 }
             }
+            Frame::SpawnLine { rank, line } => {
+                let place = self.world.iter().position(|own| *own == rank);
+                place.iter().for_each(|place| self.pmi.send(*place as u32, &line));
+            }
             Frame::Lost { rank } if rank < self.part.size => self.job.report_lost(rank),
             Frame::Pause {} => self.paused = true,
             Frame::End {} => self.over = true,
@@ -390,9 +396,17 @@ impl Proxy<'_> {
             self.link.send(&Frame::Missed { rank: self.world[place as usize] });
         }
         for (rank, collected) in self.pmi.take_spawns() {
-            let reason = "mpiexec starts no further jobs for one on several hosts".to_owned();
-            let processes = collected.request.as_ref().map_or(0, |request| request.processes());
-            self.pmi.send(rank, &SpawnResult { started: vec![false; processes], reason }.to_line("0"));
+            let lines = collected.request.and_then(|request| request.to_lines(true));
+            match lines {
+                Ok(lines) => {
+                    let (rank, lines) = (self.world[rank as usize], Bytes(lines.into_bytes()));
+                    self.link.send(&Frame::Spawn { rank, ours: collected.ours, lines });
+                }
+                Err(bad) => {
+                    let reason = format!("the request to start processes is bad: {bad}");
+                    self.pmi.send(rank, &SpawnResult { started: Vec::new(), reason }.to_line("0"));
+                }
+            }
         }
     }
 

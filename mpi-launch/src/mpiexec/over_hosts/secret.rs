@@ -48,6 +48,13 @@ impl Secret {
         Some(Secret([number(&text[..16])?, number(&text[16..])?]))
     }
 
+    /// The number of the job whose ranks have this secret, as the library computes it (`mpi_net`): the token of a packet that no rank
+    /// sends.
+    pub(super) fn job_number(self) -> u64 {
+        let [high, low] = self.0;
+        siphash([low, high], &[u64::MAX]).max(1)
+    }
+
     /// The answer of a side to a challenge of the other one, after its own.
     pub(super) fn answer(self, side: Side, challenge: &[u64], own: &[u64]) -> u64 {
         let words: Vec<u64> =

@@ -26,11 +26,20 @@ impl Front<'_> {
             Frame::Refused { code, sentence } | Frame::NotStarted { code, sentence } => {
                 return Err(Refusal::OnHost { host: name(), code, sentence });
             }
-            Frame::Started { rank, pid, core } if of_host(rank) => self.reporter.verbose(|| {
+            Frame::Spawn { rank, ours, lines } if of_host(rank) => self.spawning.request(rank, ours, &lines.0),
+            Frame::Started { rank, pid, core } if of_host(rank) => {
+                self.spawning.started += 1;
+                if self.spawning.started == self.plan.ranks
+                    && let Some(parent) = &mut self.parent
+                {
+                    parent.report_started(self.plan);
+                }
+                self.reporter.verbose(|| {
                 let core = if core == 0 { String::new() } else { format!(" on core {}", core - 1) };
                 let program = self.plan.program_of(rank).to_string_lossy();
-                format!("rank {rank} is process {pid} ({}) on host {}{core}", program.escape_debug(), name())
-            }),
+                    format!("rank {rank} is process {pid} ({}) on host {}{core}", program.escape_debug(), name())
+                });
+            }
             Frame::Output { rank, error, bytes } if of_host(rank) => {
                 let stream = self.streams_of(rank)[usize::from(error)];
                 self.hosts[host].taken += bytes.0.len() as u32;
@@ -151,6 +160,7 @@ impl Front<'_> {
             (None, Ended::Killed(signal)) if self.forwarded == Some(signal) => Failure::Signalled { signal },
             (None, how) => Failure::Ended { rank, how, memory },
         };
+        self.report_unconnected(rank);
         self.ending.fail(failure, self.living, now);
     }
 

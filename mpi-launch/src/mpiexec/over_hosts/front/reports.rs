@@ -15,6 +15,9 @@ impl Front<'_> {
         let Some(failure) = failure else { return lost.or(part_code).unwrap_or(0) };
         // The first of several counts.
         let code = part_code.unwrap_or(failure.exit_code());
+        if !failure.is_reported() {
+            return code;
+        }
         let mut sentence = failure.sentence(self.plan, self.job, self.ending.others_ended);
         let (text, list, cause) =
             self.time_report.take().map_or_else(Default::default, |report| (report.text, report.list, report.cause));

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use mpi_fabric::Attachment;
 use mpi_wireup::{HOST_RANKS, HOSTS, NET_SECRET};
 
+use super::super::super::child_job;
 use super::super::super::os;
 use super::super::super::refusal::Refusal;
 use super::super::super::spawn::{Own, Stdio, Template};
@@ -67,7 +68,9 @@ impl Proxy<'_> {
             (NET_SECRET, self.part.secret.clone()),
         ];
         let position = mpi_wireup::to_variables(&position).into_iter();
-        let variables: Vec<_> = position.chain(of_pmi).chain(recorded.variables).chain(of_hosts).collect();
+        let of_parent = child_job::variables(self.part.parent.as_deref());
+        let variables: Vec<_> =
+            position.chain(of_pmi).chain(recorded.variables).chain(of_hosts).chain(of_parent).collect();
         let own = Own {
             variables: &variables,
             stdio: Stdio { input: input.as_fd(), output: output.as_fd(), error: error.as_fd() },
