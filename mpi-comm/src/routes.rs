@@ -34,7 +34,12 @@ pub(crate) fn route(engine: &Engine, both: &BothGroups<'_>, own: &[ProcessId], r
         engine.release_peers(guard);
         let routes: Vec<_> = remote.iter().filter(|id| engine.has_route(guard, **id)).collect();
         let numbers: Vec<u32> = routes.iter().filter_map(|id| engine.number_of(guard, **id)).collect();
-        (remote.len() - routes.len(), engine.ring_bytes(guard) as u64, engine.host_key(guard), engine.pin(guard, &numbers))
+        (
+            remote.len() - routes.len(),
+            engine.ring_bytes(guard) as u64,
+            engine.host_key(guard),
+            engine.pin(guard, &numbers),
+        )
     };
     let own_first = own[0] < remote[0];
     let all = in_order(both.all([missing as u64, ring_bytes, host])?, own_first);
@@ -75,7 +80,9 @@ impl Members<'_> {
 
     /// The places of the processes that share memory with this one, itself included.
     fn of_host(&self) -> Vec<usize> {
-        let shares = |place: &usize| *place == self.own || (self.hosts[*place] == self.hosts[self.own] && self.hosts[self.own] != 0);
+        let shares = |place: &usize| {
+            *place == self.own || (self.hosts[*place] == self.hosts[self.own] && self.hosts[self.own] != 0)
+        };
         (0..self.ids.len()).filter(shares).collect()
     }
 

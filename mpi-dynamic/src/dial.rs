@@ -34,7 +34,9 @@ pub fn dial(engine: &Engine, name: &str, deadline: Option<Instant>) -> Result<Ow
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 if let Some(network) = &network {
                     let reached = network.dial(engine, deadline);
-                    return reached.map(OwnedFd::from).map_err(|error| error.arg("port_name", &format_args!("{name:?}")));
+                    return reached
+                        .map(OwnedFd::from)
+                        .map_err(|error| error.arg("port_name", &format_args!("{name:?}")));
                 }
                 return Err(no_port(name, "no process has it open"));
             }

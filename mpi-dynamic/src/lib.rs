@@ -23,4 +23,4 @@ mod words;
 pub use dial::dial;
 pub use names::{PublishedNames, look_up};
 pub use over::{connect_over, join_over};
-pub use port::{Port, Reach};
+pub use port::{Port, Reach, reach_of};

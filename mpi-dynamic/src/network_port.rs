@@ -141,9 +141,8 @@ impl Pending {
     fn prove(mut self, secret: [u64; 2]) -> Option<TcpStream> {
         let mut hello = [0u8; HELLO_BYTES];
         let got = receive(self.stream.as_fd(), &mut hello).ok()?;
-        let words: [u64; 4] = std::array::from_fn(|at| {
-            u64::from_le_bytes(std::array::from_fn(|byte| hello[8 * at + byte]))
-        });
+        let words: [u64; 4] =
+            std::array::from_fn(|at| u64::from_le_bytes(std::array::from_fn(|byte| hello[8 * at + byte])));
         let [first, second, proof @ ..] = words;
         let numbers = [self.number, [first, second]];
         if got != HELLO_BYTES || proof != proof_of(secret, numbers, OF_CALLER) {
@@ -348,9 +347,18 @@ mod tests {
         let secret = "0123456789abcdef0123456789abcdef";
         assert!(NetworkName::parse(&format!("{secret}@10.0.0.1:5,[fd00::1]:6")).is_some());
         let many = ["1.2.3.4:5"; MOST_ADDRESSES + 1].join(",");
-        for bad in ["", "@", secret, &format!("{secret}@"), &format!("{secret}@h:1"), &format!("{secret}@1.2.3.4:5,"),
-            &format!("{secret}@1.2.3.4:65536"), &format!("{secret}@{many}"), &format!("{}@1.2.3.4:5", secret.to_uppercase()),
-            &format!("{}@1.2.3.4:5", &secret[1..])] {
+        for bad in [
+            "",
+            "@",
+            secret,
+            &format!("{secret}@"),
+            &format!("{secret}@h:1"),
+            &format!("{secret}@1.2.3.4:5,"),
+            &format!("{secret}@1.2.3.4:65536"),
+            &format!("{secret}@{many}"),
+            &format!("{}@1.2.3.4:5", secret.to_uppercase()),
+            &format!("{}@1.2.3.4:5", &secret[1..]),
+        ] {
             assert_eq!(NetworkName::parse(bad), None, "{bad}");
         }
     }

@@ -156,9 +156,16 @@ pub(crate) fn parts_of(name: &str) -> Result<(&str, Option<NetworkName>)> {
         whole.then_some((digits, network))
     });
     let rule = || {
-        format!("a port's name is {PREFIX} and {DIGITS} hexadecimal digits, with + and addresses if it is for several hosts")
+        format!(
+            "a port's name is {PREFIX} and {DIGITS} hexadecimal digits, with + and addresses if it is for several hosts"
+        )
     };
     parts.ok_or_else(|| Error::new(MPI_ERR_PORT, rule()).arg("port_name", &format_args!("{name:?}")))
+}
+
+/// Who is to reach a port with this name.
+pub fn reach_of(name: &str) -> Reach {
+    if matches!(parts_of(name), Ok((_, Some(_)))) { Reach::Hosts } else { Reach::Host }
 }
 
 /// The address of the port with these digits.
@@ -203,9 +210,17 @@ mod tests {
         assert!(parts_of(wide.name()).expect("a name").1.is_some());
         let (cut, doubled) = (&wide.name()[..wide.name().len() - 8], format!("{}+", one.name()));
         let upper = one.name().to_uppercase();
-        for bad in
-            [cut, &doubled, "", "ferrum:", "x", &one.name()[1..], &one.name()[..38], &upper, "ferrum:0123456789abcdef0123456789abcdeg"]
-        {
+        for bad in [
+            cut,
+            &doubled,
+            "",
+            "ferrum:",
+            "x",
+            &one.name()[1..],
+            &one.name()[..38],
+            &upper,
+            "ferrum:0123456789abcdef0123456789abcdeg",
+        ] {
             assert_eq!(parts_of(bad).expect_err(bad).class(), MPI_ERR_PORT, "{bad:?}");
         }
     }

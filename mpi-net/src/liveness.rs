@@ -348,7 +348,12 @@ impl Watch {
             match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
                 Ok(mut stream) => {
                     watch_silence(&stream, self.config.silence)?;
-                    stream.write_all(&hello(identity.secret, identity.connection, [identity.own, identity.theirs], &self.config.host))?;
+                    stream.write_all(&hello(
+                        identity.secret,
+                        identity.connection,
+                        [identity.own, identity.theirs],
+                        &self.config.host,
+                    ))?;
                     stream.set_nonblocking(true)?;
                     return Ok(stream);
                 }

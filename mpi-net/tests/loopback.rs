@@ -42,8 +42,9 @@ fn settings(provider: &str) -> &'static NetSettings {
 /// One network for each secret; `None` without the provider.
 fn networks(provider: &str, secrets: &[u128]) -> Option<Vec<Network>> {
     let size = secrets.len() as u32;
-    let open =
-        |(rank, secret): (u32, &u128)| Network::open(settings(provider), &Options { rank, size, secret: *secret, job: None });
+    let open = |(rank, secret): (u32, &u128)| {
+        Network::open(settings(provider), &Options { rank, size, secret: *secret, job: None })
+    };
     let networks: mpi_errors::Result<Vec<Network>> = (0..).zip(secrets).map(open).collect();
     let networks = match networks {
         Ok(networks) => networks,
@@ -61,8 +62,10 @@ fn networks(provider: &str, secrets: &[u128]) -> Option<Vec<Network>> {
 #[test]
 fn a_description_reports_why_peers_are_not_watched() {
     let settings = settings(PROVIDERS[0]);
-    let open =
-        || Network::open(settings, &Options { rank: 0, size: 1, secret: 1, job: None }).map(|network| network.description());
+    let open = || {
+        Network::open(settings, &Options { rank: 0, size: 1, secret: 1, job: None })
+            .map(|network| network.description())
+    };
     match open() {
         Ok(text) => assert!(text.starts_with("provider tcp") && !text.contains("watched"), "{text}"),
         Err(why) => return eprintln!("skipped: {why}"),

@@ -85,7 +85,8 @@ fn routes(engine: &Engine, members: &Members<'_>) -> Result<Vec<Vec<bool>>> {
 fn words_of(text: &str) -> Result<[u64; ADDRESS_WORDS]> {
     let mut words = [0u64; ADDRESS_WORDS];
     if text.len() > 8 * (ADDRESS_WORDS - 1) {
-        let rule = format!("the address of this process for other jobs has {} bytes, more than are exchanged", text.len());
+        let rule =
+            format!("the address of this process for other jobs has {} bytes, more than are exchanged", text.len());
         return Err(Error::new(MPI_ERR_OTHER, rule));
     }
     words[0] = text.len() as u64;

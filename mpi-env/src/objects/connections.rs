@@ -36,9 +36,10 @@ impl Process {
         Ok(name)
     }
 
-    /// Who is to reach the ports of this process: other hosts too if its job has several.
+    /// Who is to reach the ports of this process: other hosts too if its job has several, or was spawned by one that has.
     pub(crate) fn reach(&self) -> Reach {
-        if self.directory.is_some() { Reach::Hosts } else { Reach::Host }
+        let of_parent = self.parent_port.as_deref().map_or(Reach::Host, mpi_dynamic::reach_of);
+        if self.directory.is_some() { Reach::Hosts } else { of_parent }
     }
 
     /// `MPI_Close_port`. Errors: `MPI_ERR_PORT` for a name that this process has not open.

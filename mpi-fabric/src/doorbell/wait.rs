@@ -21,8 +21,8 @@
 //! # Ok::<(), mpi_errors::Error>(())
 //! ```
 
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::policy::{BURST, WaitPolicy};

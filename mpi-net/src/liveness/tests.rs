@@ -188,7 +188,9 @@ fn a_process_of_another_job_is_watched_from_its_connection_until_it_is_forgotten
     assert!(is_closed(&connect(&own, &stranger)), "before the connection");
     let identity = Identity { connection: 5, secret: Secret(99), own: 4, theirs: 3 };
     own.requests().expect(400, identity);
-    for wrong in [hello(Secret(99), 6, [3, 4], "far"), hello(Secret(98), 5, [3, 4], "far"), hello(SECRET, 5, [3, 4], "far")] {
+    for wrong in
+        [hello(Secret(99), 6, [3, 4], "far"), hello(Secret(98), 5, [3, 4], "far"), hello(SECRET, 5, [3, 4], "far")]
+    {
         assert!(is_closed(&connect(&own, &wrong)));
     }
     let peer = connect(&own, &stranger);

@@ -129,7 +129,8 @@ impl Shared {
                     return Err(lost_error(&inner, peer));
                 }
                 let verb = if writes { "write" } else { "read" };
-                let why = format!("cannot {verb} the memory of {}: {}", inner.name_of(peer), inner.provider.text(ended));
+                let why =
+                    format!("cannot {verb} the memory of {}: {}", inner.name_of(peer), inner.provider.text(ended));
                 return Err(Error::new(MPI_ERR_PROC_ABORTED, why));
             }
             done += part;

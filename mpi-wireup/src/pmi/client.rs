@@ -71,7 +71,16 @@ impl Client {
         let connection = Connection::to_address(address, limit).map_err(|error| {
             LauncherError(format!("the launcher that started this program ({origin}) cannot be reached: {error}"))
         })?;
-        let mut client = Client { connection, origin, limit, rank: 0, size: 1, space: String::new(), longest_value: 0, shared: false };
+        let mut client = Client {
+            connection,
+            origin,
+            limit,
+            rank: 0,
+            size: 1,
+            space: String::new(),
+            longest_value: 0,
+            shared: false,
+        };
         client.introduce(&id.to_string())?;
         client.greet()
     }

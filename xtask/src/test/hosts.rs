@@ -3,6 +3,7 @@
 //! Invariant: when the suite has ended, in whatever way, no process and no namespace of it is left.
 //! Not here: the arguments and parts of `mpiexec` for hosts and their unit tests (`mpi-launch`).
 
+mod jobs;
 mod messages;
 mod observe;
 
@@ -257,11 +258,13 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     cases(&lab, dist, &work, CASES, report)?;
     messages_of_mpich(&lab, dist, &work, &mpich, report)?;
     messages::run(&lab, dist, &work, &mpich, report)?;
+    jobs::run(&lab, dist, &work, report)?;
     observe::run(&lab, dist, &work, report)?;
     match slurm(&lab, context) {
         Ok(()) => {
             cases(&lab, dist, &work, SLURM_CASES, report)?;
             messages::run_in_slurm(&lab, dist, &work, report)?;
+            jobs::run_in_slurm(&lab, dist, &work, report)?;
             observe::run_in_slurm(&lab, dist, &work, report)?;
         }
         Err(failure) => report.skip("Slurm", &failure.to_string()),

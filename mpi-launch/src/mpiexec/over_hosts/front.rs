@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use mpi_fabric::Job;
 
 use super::super::activity;
-use super::super::ending::{Ending, Order};
 use super::super::child_job::Parent;
+use super::super::ending::{Ending, Order};
 use super::super::nodelist;
 use super::super::os::{self, Inherited};
 use super::super::outcome::{Failure, HostLoss};

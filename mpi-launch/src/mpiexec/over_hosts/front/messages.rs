@@ -35,8 +35,8 @@ impl Front<'_> {
                     parent.report_started(self.plan);
                 }
                 self.reporter.verbose(|| {
-                let core = if core == 0 { String::new() } else { format!(" on core {}", core - 1) };
-                let program = self.plan.program_of(rank).to_string_lossy();
+                    let core = if core == 0 { String::new() } else { format!(" on core {}", core - 1) };
+                    let program = self.plan.program_of(rank).to_string_lossy();
                     format!("rank {rank} is process {pid} ({}) on host {}{core}", program.escape_debug(), name())
                 });
             }

@@ -74,7 +74,8 @@ fn collected(lines: &[u8]) -> Option<Collected> {
 impl Front<'_> {
     /// Whether no process of the job, and of those that it has spawned, is left.
     pub(super) fn are_over(&self) -> bool {
-        let waits = self.spawning.jobs.living() > 0 && !(self.ending.failure().is_some() && self.spawning.jobs.are_apart());
+        let waits =
+            self.spawning.jobs.living() > 0 && !(self.ending.failure().is_some() && self.spawning.jobs.are_apart());
         self.hosts.iter().all(Host::is_over) && !waits
     }
 
@@ -112,9 +113,8 @@ impl Front<'_> {
 
     /// Starts the job that a rank requests.
     fn spawn(&mut self, rank: u32, collected: Result<Collected, String>) {
-        let refusal = |processes: usize, reason: String| {
-            SpawnResult { started: vec![false; processes], reason }.to_line("0")
-        };
+        let refusal =
+            |processes: usize, reason: String| SpawnResult { started: vec![false; processes], reason }.to_line("0");
         let (request, ours): (SpawnRequest, bool) = match collected {
             Ok(Collected { request: Ok(request), ours }) => (request, ours),
             Ok(Collected { request: Err(bad), .. }) => {
@@ -128,7 +128,9 @@ impl Front<'_> {
         match self.spawning.jobs.fork(rank, ours, &self.spawning.inherited) {
             Ok(None) => {}
             Ok(Some(parent)) => std::process::exit(child_job::run(parent, request, &self.options_of_spawned())),
-            Err(error) => self.send_line(rank, refusal(request.processes(), format!("cannot start a process: {error}"))),
+            Err(error) => {
+                self.send_line(rank, refusal(request.processes(), format!("cannot start a process: {error}")))
+            }
         }
     }
 
@@ -217,7 +219,8 @@ mod tests {
             processes: 2,
             info: Vec::new(),
         };
-        let request = SpawnRequest { programs: vec![program("x"), program("y")], values: vec![("k".into(), "v".into())] };
+        let request =
+            SpawnRequest { programs: vec![program("x"), program("y")], values: vec![("k".into(), "v".into())] };
         let lines = request.to_lines(true).unwrap();
         assert_eq!(collected(lines.as_bytes()).unwrap().request, Ok(request));
         for end in 0..lines.len() - 1 {
