@@ -10,6 +10,7 @@
 //! connection is checked.
 //! Not here: what a lost peer ends (`network`).
 
+mod hello;
 mod sockets;
 
 use std::collections::HashMap;
@@ -23,18 +24,11 @@ use std::time::{Duration, Instant};
 use mpi_fabric::signal_mask::with_all_signals_blocked;
 
 use crate::event::Event;
-use crate::network::Identity;
-use crate::token::Secret;
+use crate::token::{Identity, Secret};
+use hello::{HELLO_BYTES, IDENTITY_BYTES, hello, name_in};
 pub(crate) use sockets::ip_of;
 use sockets::watch_silence;
 
-/// Bytes of the name of a host.
-const NAME_BYTES: usize = 64;
-/// Bytes of what identifies a process: a magic number, its number, the connection of jobs (0: none), and the token.
-const IDENTITY_BYTES: usize = 24;
-/// Bytes that a connection begins with: the identity, and the name of the host.
-const HELLO_BYTES: usize = IDENTITY_BYTES + NAME_BYTES;
-const MAGIC: u32 = 0x4650_4c32;
 /// Sent by a process that finalises.
 const LEAVING: u8 = b'e';
 /// Sent by the process that was connected to, once it has checked what the connection begins with.
@@ -54,8 +48,6 @@ pub(crate) const LOSS_DELAY: Duration = Duration::from_secs(2);
 const ENDED: &str = "its process has ended, or its host is down";
 /// How long a process that finalises waits until its peers have been sent that.
 const LEAVE_TIMEOUT: Duration = Duration::from_millis(500);
-/// Added to the rank in the token of a connection, so that it differs from the token of a packet. Ranks are smaller.
-const OF_CONNECTION: u32 = 1 << 30;
 
 /// Is called with a lost peer, the name of its host, and why.
 pub(crate) type OnLoss = Box<dyn Fn(u32, &str, &str) + Send>;
@@ -489,26 +481,6 @@ fn is_refusal(error: &io::Error) -> bool {
 
 fn readable(fd: i32) -> libc::pollfd {
     libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
-}
-
-/// What a connection from a process to another one begins with: their numbers in the job, or in a connection of jobs.
-fn hello(secret: Secret, connection: u64, [from, to]: [u32; 2], host: &str) -> [u8; HELLO_BYTES] {
-    let mut hello = [0; HELLO_BYTES];
-    hello[..4].copy_from_slice(&MAGIC.to_ne_bytes());
-    hello[4..8].copy_from_slice(&from.to_ne_bytes());
-    hello[8..16].copy_from_slice(&connection.to_ne_bytes());
-    hello[16..24].copy_from_slice(&secret.token(from | OF_CONNECTION, to).to_ne_bytes());
-    for (to, from) in hello[IDENTITY_BYTES..].iter_mut().zip(host.bytes()) {
-        *to = from;
-    }
-    hello
-}
-
-/// The name of a host in what a connection begins with; characters that no name has are replaced.
-fn name_in(hello: &[u8; HELLO_BYTES]) -> String {
-    let bytes = hello[IDENTITY_BYTES..].iter().take_while(|byte| **byte != 0);
-    let plain = |byte: &u8| if byte.is_ascii_alphanumeric() || b".-_".contains(byte) { char::from(*byte) } else { '_' };
-    bytes.map(plain).collect()
 }
 
 #[cfg(test)]

@@ -33,7 +33,6 @@ use mpi_fabric::{
 
 use buffers::{Buffers, bytes_of};
 use copies::Held;
-pub(crate) use peer::Identity;
 use peer::Peer;
 
 use crate::dispositions::Dispositions;

@@ -18,6 +18,29 @@ impl Secret {
     }
 }
 
+/// How two processes identify each other in packets, as one of them has it.
+#[derive(Clone, Copy)]
+pub(crate) struct Identity {
+    /// The connection of jobs; 0: both are of one job.
+    pub(crate) connection: u64,
+    pub(crate) secret: Secret,
+    /// Number of this process, and of the other one.
+    pub(crate) own: u32,
+    pub(crate) theirs: u32,
+}
+
+impl Identity {
+    /// The token of packets to the other process.
+    pub(crate) fn token_to(&self) -> u64 {
+        self.secret.token(self.own, self.theirs)
+    }
+
+    /// The token of packets from the other process.
+    pub(crate) fn token_from(&self) -> u64 {
+        self.secret.token(self.theirs, self.own)
+    }
+}
+
 /// SipHash-2-4 of a word, as eight bytes, the lowest first.
 fn siphash(key: (u64, u64), word: u64) -> u64 {
     let mut hasher = SipHasher24::new_with_keys(key.0, key.1);

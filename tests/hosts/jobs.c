@@ -194,7 +194,9 @@ int main(int argc, char **argv)
     } else if (!strcmp(role, "missing")) {
         int codes[2] = {0, 0}, class;
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        MPI_Error_class(MPI_Comm_spawn("/nonexistent/program", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes), &class);
+        int code = MPI_Comm_spawn("/nonexistent/program", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+                                  codes);
+        MPI_Error_class(code, &class);
         need(class == MPI_ERR_SPAWN && codes[0] != MPI_SUCCESS && codes[1] != MPI_SUCCESS, "no error");
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0)

@@ -7,8 +7,9 @@
 
 use mpi_fabric::RemotePeer;
 
-use super::peer::{Identity, Place};
+use super::peer::Place;
 use super::*;
+use crate::token::Identity;
 
 impl Inner {
     /// Enters the address of a peer, as text; where it listens.

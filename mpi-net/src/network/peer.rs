@@ -8,30 +8,7 @@ use std::net::IpAddr;
 use mpi_fabric::ProcessId;
 
 use super::CREDITS;
-use crate::token::Secret;
-
-/// How two processes identify each other in packets, as one of them has it.
-#[derive(Clone, Copy)]
-pub(crate) struct Identity {
-    /// The connection of jobs; 0: both are of one job.
-    pub(crate) connection: u64,
-    pub(crate) secret: Secret,
-    /// Number of this process, and of the other one.
-    pub(crate) own: u32,
-    pub(crate) theirs: u32,
-}
-
-impl Identity {
-    /// The token of packets to the other process.
-    pub(crate) fn token_to(&self) -> u64 {
-        self.secret.token(self.own, self.theirs)
-    }
-
-    /// The token of packets from the other process.
-    pub(crate) fn token_from(&self) -> u64 {
-        self.secret.token(self.theirs, self.own)
-    }
-}
+use crate::token::{Identity, Secret};
 
 /// Where a process listens for connections of `liveness`.
 pub(super) struct Place {
