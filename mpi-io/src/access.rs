@@ -15,12 +15,13 @@ use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_fabric::signal_mask;
 
-use crate::atomicity::Locked;
+use crate::atomicity::Held;
 use crate::fault::Fault;
 use crate::file::{File, position};
 use crate::interrupted::retry_interrupted;
 use crate::moved::{Moved, PIECE};
 use crate::registered::Conversion;
+use crate::same_file::Hosts;
 use crate::typed::Typed;
 use crate::view::View;
 
@@ -138,13 +139,18 @@ impl File {
     }
 
     /// In atomic mode, locks these bytes of the view.
-    pub(crate) fn lock_range(&self, view: &View, at: u64, bytes: u64, write: bool) -> Result<Option<Locked<'_>>> {
+    pub(crate) fn lock_range(&self, view: &View, at: u64, bytes: u64, write: bool) -> Result<Option<Held<'_>>> {
         if bytes == 0 || !self.is_atomic() {
             return Ok(None);
         }
+        if let (Some(Hosts { locks: false, .. }), Some(served)) = (&self.hosts, self.shared()?.served()) {
+            let held = self.turns.lock_over_hosts(&self.system, served, write)?;
+            self.forget_cached();
+            return Ok(Some(held));
+        }
         let (first, last) = (view.run(at).0, view.run(at + bytes - 1).0);
         let locked = self.turns.lock(&self.system, first, last - first + 1, write);
-        locked.map(Some).map_err(|error| self.fault(error))
+        locked.map(|range| Some(Held::System { _range: range })).map_err(|error| self.fault(error))
     }
 
     pub(crate) fn outcome(&self, bytes: u64, fault: Option<Fault>) -> Result<Status> {

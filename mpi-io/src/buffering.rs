@@ -90,9 +90,12 @@ impl Buffering {
         self.window = size(info, CB_BUFFER_SIZE).unwrap_or(self.window);
     }
 
-    /// The processes of `all` that make system calls for windows.
-    pub fn nodes(&self, all: u32) -> u64 {
-        self.nodes.min(u64::from(all))
+    /// The processes of `all` that make system calls for windows; without a hint, one on each host of several.
+    pub fn nodes(&self, all: u32, hosts: Option<u32>) -> u64 {
+        match hosts {
+            Some(hosts) if self.nodes == NODES => u64::from(hosts),
+            _ => self.nodes.min(u64::from(all)),
+        }
     }
 
     /// One number for a report to other processes, below 2^63.
@@ -116,12 +119,12 @@ impl Buffering {
         }
     }
 
-    /// The keys and values in use, in a file of so many processes.
-    pub fn texts(&self, processes: u32) -> [(&'static str, String); 5] {
+    /// The keys and values in use, in a file of so many processes, and hosts if there are several.
+    pub fn texts(&self, processes: u32, hosts: Option<u32>) -> [(&'static str, String); 5] {
         [
             (CB_WRITE, self.cb_write.text().to_owned()),
             (CB_READ, self.cb_read.text().to_owned()),
-            (CB_NODES, self.nodes(processes).to_string()),
+            (CB_NODES, self.nodes(processes, hosts).to_string()),
             (CB_BUFFER_SIZE, self.window.to_string()),
             (DS_WRITE, self.ds_write.text().to_owned()),
         ]
@@ -188,11 +191,13 @@ mod tests {
         hints.take(&info(&[(CB_WRITE, "enable"), (CB_READ, "disable"), (DS_WRITE, "enable")]));
         hints.take(&info(&[(CB_NODES, "3"), (CB_BUFFER_SIZE, "2147483647")]));
         assert_eq!((hints.cb_write, hints.cb_read, hints.ds_write), (Choice::Enable, Choice::Disable, Choice::Enable));
-        assert_eq!((hints.nodes(2), hints.nodes(9), hints.window), (2, 3, 2147483647));
+        assert_eq!((hints.nodes(2, None), hints.nodes(9, Some(2)), hints.window), (2, 3, 2147483647));
         assert!(hints.to_word() < 1 << 63);
         assert_eq!(Buffering::from_word(hints.to_word()), hints);
         assert_eq!(Buffering::from_word(u64::MAX).window, 2147483647);
-        assert_eq!(Buffering::from_word(0).nodes(5), 1);
+        assert_eq!(Buffering::from_word(0).nodes(5, None), 1);
+        let unset = Buffering::from_word(Buffering::default().to_word());
+        assert_eq!((unset.nodes(5, None), unset.nodes(5, Some(2))), (5, 2));
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl File {
         let all = exchange_with(&self.engine, &self.comm, report, |all| {
             // All processes wait now, so that none moves the pointer between these two steps.
             if let (None, true, Ok(pointer)) = (first_fault(all), same(all), self.shared()) {
-                let position = pointer.get();
+                let position = pointer.here(0);
                 pointer.set(0);
                 all.iter_mut().for_each(|report| report.numbers[2] = position);
             }
@@ -95,7 +95,13 @@ impl File {
     fn claims_region(&self, hints: u64) -> bool {
         let wanted = Buffering::from_word(hints).ds_write == Choice::Automatic && self.regular;
         let moves_both_ways = self.amode.reads() && self.amode.writes();
-        wanted && moves_both_ways && !self.amode.is_unique() && !self.must_lock && openers::claim(&self.system)
+        let reaches_all = self.hosts.as_ref().is_none_or(|hosts| hosts.locks);
+        wanted
+            && reaches_all
+            && moves_both_ways
+            && !self.amode.is_unique()
+            && !self.must_lock
+            && openers::claim(&self.system)
     }
 
     /// `MPI_File_set_info`: sets the supported hints; waits for all. Those on which the processes have to agree are
@@ -142,7 +148,9 @@ impl File {
             self.dirty.store(true, Ordering::Relaxed);
             retry_interrupted(|| self.with_signals_blocked(&act)).map(|()| [0; 2]).map_err(Fault::from)
         };
-        by_first(&self.engine, &self.comm, act)?.map(drop).map_err(|fault| fault.on_file(&self.name))
+        let changed = by_first(&self.engine, &self.comm, act)?.map(drop).map_err(|fault| fault.on_file(&self.name));
+        self.forget_cached();
+        changed
     }
 
     /// `MPI_File_sync`: writes the data of this process to the device. Data of other processes can be read once they
@@ -150,10 +158,14 @@ impl File {
     pub fn sync(&self) -> Result<()> {
         // Opened for reading only, so there are no data to write to the device.
         if !self.amode.writes() {
+            self.forget_cached();
             return Ok(());
         }
         self.dirty.store(false, Ordering::Relaxed);
-        match self.at_work(|| retry_interrupted(|| self.system.sync_all()), |_, _| {}) {
+        let synchronised = self.at_work(|| retry_interrupted(|| self.system.sync_all()), |_, _| {});
+        let synchronised = self.turns.take_error().and(synchronised);
+        self.forget_cached();
+        match synchronised {
             // A pipe or a terminal, which cannot be synchronised.
             Err(error) if !self.regular && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
             result => result.map_err(|error| self.fault(error)),
@@ -161,13 +173,14 @@ impl File {
     }
 
     /// `MPI_File_close`, except freeing the objects of this process. Data are written to the device if there are any.
-    /// Waits for all processes if the file may be written; one that is deleted on closing is deleted when all have called. Errors: as [`File::sync`], and those
+    /// Waits for all processes if the file may be written or they are on several hosts; one that is deleted on closing is deleted when all have called. Errors: as [`File::sync`], and those
     /// of the deletion, in all processes. The file is to be dropped after an error too.
     pub fn close(&self) -> Result<()> {
         if !self.amode.deletes() {
             let finished = self.finish();
             // The mark of rank 0 stays until no process writes.
-            let met = if self.regular && self.amode.writes() && self.comm.size() > 1 {
+            // Rank 0 serves the others of several hosts until all have called.
+            let met = if self.hosts.is_some() || self.regular && self.amode.writes() && self.comm.size() > 1 {
                 exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 4] }).map(drop)
             } else {
                 Ok(())

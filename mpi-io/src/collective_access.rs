@@ -236,7 +236,10 @@ impl File {
         if !span.is_worth_windows(choice, window, u64::from(self.comm.size())) {
             return Ok((part, None));
         }
-        let staged = Stage::obtain(&self.stage, window, &self.engine, &self.comm)?;
+        let staged = match self.hosts {
+            Some(_) => Some(Stage::by_messages(&self.stage, window)),
+            None => Stage::obtain(&self.stage, window, &self.engine, &self.comm)?,
+        };
         Ok((part, staged.map(|staged| (span, staged))))
     }
 }

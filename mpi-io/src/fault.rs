@@ -20,8 +20,8 @@
 use std::io;
 
 use mpi_core::abi::{
-    MPI_ERR_ACCESS, MPI_ERR_BAD_FILE, MPI_ERR_BUFFER, MPI_ERR_FILE_EXISTS, MPI_ERR_FILE_IN_USE, MPI_ERR_IO,
-    MPI_ERR_NO_MEM, MPI_ERR_NO_SPACE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_QUOTA, MPI_ERR_READ_ONLY,
+    MPI_ERR_ACCESS, MPI_ERR_BAD_FILE, MPI_ERR_BUFFER, MPI_ERR_FILE_EXISTS, MPI_ERR_FILE_IN_USE, MPI_ERR_INTERN,
+    MPI_ERR_IO, MPI_ERR_NO_MEM, MPI_ERR_NO_SPACE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_QUOTA, MPI_ERR_READ_ONLY,
     MPI_ERR_UNSUPPORTED_OPERATION,
 };
 use mpi_errors::Error;
@@ -37,7 +37,16 @@ pub(crate) struct Fault {
     pub errno: i32,
 }
 
+/// Numbers of faults that the system does not report; the system's are positive.
+const OF_ONE_HOST: i32 = -1;
+const MALFORMED: i32 = -2;
+
 impl Fault {
+    /// A file that is something else on each host.
+    pub const OF_ONE_HOST: Fault = Fault { class: MPI_ERR_UNSUPPORTED_OPERATION, errno: OF_ONE_HOST };
+    /// A message of another process about places in a file has no valid form.
+    pub const MALFORMED: Fault = Fault { class: MPI_ERR_INTERN, errno: MALFORMED };
+
     /// The fault of this number.
     pub fn of(errno: i32) -> Fault {
         let class = match errno {
@@ -71,8 +80,15 @@ impl From<io::Error> for Fault {
 
 /// The sentence about an error number.
 fn sentence(errno: i32) -> String {
-    if errno == 0 {
-        return "the system accepted no more data, and gave no reason".to_owned();
+    match errno {
+        0 => return "the system accepted no more data, and gave no reason".to_owned(),
+        OF_ONE_HOST => {
+            return "it is a device, a pipe or a terminal, which is another one on each host: processes of several hosts can \
+                    open regular files only"
+                .to_owned();
+        }
+        MALFORMED => return "a message of another process about its data has no valid form".to_owned(),
+        _ => {}
     }
     let text = io::Error::from_raw_os_error(errno).to_string();
     let text = text.split(" (os error").next().unwrap_or_default();

@@ -19,12 +19,13 @@ use mpi_errors::{Attached, Error, Result};
 use mpi_p2p::{Doing, Engine};
 
 use crate::amode::AccessMode;
-use crate::atomicity::Turns;
+use crate::atomicity::{self, Turns};
 use crate::buffering::{Buffering, Sieving};
 use crate::fault::{Fault, quoted};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
 use crate::pointer::SharedPointer;
+use crate::same_file::Hosts;
 use crate::split_access::SplitAccess;
 use crate::stage::Stage;
 use crate::view::View;
@@ -44,6 +45,8 @@ pub struct File {
     /// A stream: it has no positions.
     pub(crate) stream: bool,
     pub(crate) shared: Option<SharedPointer>,
+    /// The hosts of its processes, if there are several.
+    pub(crate) hosts: Option<Hosts>,
     pub(crate) instruments: &'static FileInstruments,
     /// Written since it was last synchronised.
     pub(crate) dirty: AtomicBool,
@@ -107,6 +110,7 @@ pub(crate) struct Parts {
     pub stream: bool,
     pub must_lock: bool,
     pub shared: Option<SharedPointer>,
+    pub hosts: Option<Hosts>,
     pub instruments: &'static FileInstruments,
     pub position: u64,
     pub hints: Hints,
@@ -126,6 +130,7 @@ impl File {
             regular: parts.regular,
             stream: parts.stream,
             shared: parts.shared,
+            hosts: parts.hosts,
             instruments: parts.instruments,
             dirty: AtomicBool::new(false),
             atomic: AtomicBool::new(false),
@@ -177,7 +182,21 @@ impl File {
 
     /// The hints in use (`MPI_File_get_info`).
     pub fn hints(&self) -> Info {
-        self.lock_hints().to_info(&self.name, self.comm.size())
+        self.lock_hints().to_info(&self.name, self.comm.size(), self.host_count())
+    }
+
+    /// The number of hosts of its processes, if there are several.
+    pub(crate) fn host_count(&self) -> Option<u32> {
+        self.hosts.as_ref().map(|hosts| hosts.firsts.len() as u32)
+    }
+
+    /// Of a file on several hosts: what this host has cached of it is read from the file system again. Those that keep
+    /// their hosts' caches apart, such as NFS, do so when a file is locked; where locks do not work, cached pages are
+    /// dropped.
+    pub(crate) fn forget_cached(&self) {
+        if self.hosts.is_some() {
+            atomicity::forget_cached(&self.system, self.amode.reads());
+        }
     }
 
     /// These hints of the program together with those in use, which they replace.

@@ -59,8 +59,8 @@ impl Hints {
         self.permissions.unwrap_or(0o666)
     }
 
-    /// The hints in use, and the file's name; `processes` have it open.
-    pub fn to_info(&self, name: &str, processes: u32) -> Info {
+    /// The hints in use, and the file's name; `processes` have it open, on so many hosts if there are several.
+    pub fn to_info(&self, name: &str, processes: u32, hosts: Option<u32>) -> Info {
         let mut info = Info::new();
         // A name that is too long for an info object is left out.
         let _ = info.set(FILENAME, name);
@@ -70,7 +70,7 @@ impl Hints {
         if let Some(permissions) = self.permissions {
             info.set(FILE_PERM, &format!("{permissions:o}")).expect("a short text");
         }
-        for (key, value) in self.buffering.texts(processes).iter().chain(&self.sieving.texts()) {
+        for (key, value) in self.buffering.texts(processes, hosts).iter().chain(&self.sieving.texts()) {
             info.set(key, value).expect("a short text");
         }
         info
@@ -105,7 +105,7 @@ mod tests {
         let mut hints = Hints::default();
         hints.take(&info(&[(ACCESS_STYLE, "read_once, sequential"), (FILE_PERM, "640"), ("colour", "red")]));
         hints.take(&info(&[(ACCESS_STYLE, "whatever"), (FILE_PERM, "0x99"), (FILENAME, "another")]));
-        let info = hints.to_info("a", 4);
+        let info = hints.to_info("a", 4, None);
         assert_eq!(info.len(), 3 + 8);
         assert_eq!((info.get(ACCESS_STYLE), info.get(FILENAME)), (Some("read_once, sequential"), Some("a")));
         assert_eq!((info.get(FILE_PERM), hints.permissions()), (Some("640"), 0o640));
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn without_hints_the_name_and_defaults_are_reported() {
         let hints = Hints::default();
-        let info = hints.to_info("a", 4);
+        let info = hints.to_info("a", 4, None);
         assert_eq!((info.len(), info.get("cb_nodes"), hints.permissions()), (1 + 8, Some("4"), 0o666));
     }
 }

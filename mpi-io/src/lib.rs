@@ -9,6 +9,8 @@
 //! - `collective_access`: collective accesses; `two_phase`, `stage`: those through shared windows, `cover`: whether data
 //!   fill a window. `sieve`: strided accesses of one process. `window`: data of a view in memory. `hints`, `buffering`.
 //! - `shared`: accesses by the shared file pointer. `pointer`: its shared word. `shared_memory`: its memory.
+//! - Processes of several hosts: `same_file`: whether they have opened the same file. `served`: the shared file pointer.
+//!   `parcels`, `runs`: collective accesses through windows.
 //! - `report`: faults and numbers that the processes of a file exchange. `fault`: error classes of the system's errors.
 //! - `instruments`: performance variables of a file.
 //!
@@ -37,9 +39,13 @@ mod interrupted;
 mod moved;
 mod open;
 mod openers;
+mod parcels;
 mod pointer;
 mod registered;
 mod report;
+mod runs;
+mod same_file;
+mod served;
 mod shared;
 mod shared_memory;
 mod sieve;

@@ -1,7 +1,8 @@
 //! Opening files collectively, and deleting them (MPI-5.0, 14.2.1 and 14.2.3).
 //!
 //! First all processes exchange their arguments; then rank 0 opens the file, creating it if necessary, and publishes
-//! the result; then all others open it; then all exchange the identity of the file that they have opened.
+//! the result; then all others open it; then all exchange the identity of the file that they have opened. Processes of
+//! several hosts look for evidence that it is the same file (`same_file`).
 //! Invariant: a process with a wrong argument takes part in all exchanges, so that the others fail with it and do not
 //! hang. When one process fails, all close the file again, and a file that was created is deleted.
 
@@ -16,9 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mpi_comm::{Comm, CommSpec, ContextIds, InternalMeters, agree, register, unregister};
-use mpi_core::abi::{
-    MPI_ERR_BAD_FILE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME, MPI_ERR_UNSUPPORTED_OPERATION, MPI_ERRORS_RETURN,
-};
+use mpi_core::abi::{MPI_ERR_BAD_FILE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Guarded, Handle, Info};
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
@@ -35,6 +34,8 @@ use crate::instruments::FileInstruments;
 use crate::openers::{self, Standing};
 use crate::pointer::SharedPointer;
 use crate::report::{Report, by_first, exchange, first_fault};
+use crate::same_file::{self, Hosts, Named, Standing as AmongHosts};
+use crate::served::Served;
 
 /// Files of one process.
 #[derive(Clone)]
@@ -75,6 +76,8 @@ struct Opened {
     /// Another handle may write gaps back (`openers`), as rank 0 has found it.
     must_lock: bool,
     shared: Option<SharedPointer>,
+    /// The hosts of the processes, if there are several.
+    hosts: Option<Hosts>,
     /// The hints of rank 0 on which all processes agree.
     buffering: Buffering,
 }
@@ -122,8 +125,9 @@ impl Io {
     /// `MPI_File_open`: opens a file in all processes of `parent`; waits for all. `errhandler` becomes its handler.
     ///
     /// Errors, in all processes or in none: the refused arguments of one process, `MPI_ERR_NOT_SAME` when modes
-    /// differ or the names are of different files, errors of the system, `MPI_ERR_OTHER` when there are no context ids
-    /// left.
+    /// differ or the names are of different files, `MPI_ERR_NO_SUCH_FILE` when a host has no file or another one of the
+    /// name, `MPI_ERR_UNSUPPORTED_OPERATION` for a device, pipe or terminal on several hosts, errors of the system,
+    /// `MPI_ERR_OTHER` when there are no context ids left.
     pub fn open(
         &self,
         parent: &Comm,
@@ -132,7 +136,7 @@ impl Io {
         errhandler: Handle,
         args: OpenArgs,
     ) -> Result<File> {
-        let request = args.check().and_then(|request| self.on_one_host(parent).map(|()| request));
+        let request = args.check();
         let own = match &request {
             Ok(request) => [0, request.amode.bits()],
             Err(error) => [error.class(), 0],
@@ -161,25 +165,16 @@ impl Io {
             stream: opened.stream,
             must_lock: opened.must_lock,
             shared: opened.shared,
+            hosts: opened.hosts,
             position: opened.position,
             hints: request.hints.with(opened.buffering),
             errhandler,
         }))
     }
 
-    /// The processes of a file share memory.
-    fn on_one_host(&self, parent: &Comm) -> Result<()> {
-        if self.engine.on_one_host(&self.engine.lock(), parent.group().world_ranks()) {
-            return Ok(());
-        }
-        let rule = "processes of several hosts cannot open a file together in this version";
-        Err(Error::new(MPI_ERR_UNSUPPORTED_OPERATION, rule).hint(
-            "Open it with MPI_COMM_SELF, or with a communicator of MPI_Comm_split_type with MPI_COMM_TYPE_SHARED.",
-        ))
-    }
-
     /// Removes the communicator of a file from the engine.
     pub fn leave(&self, guard: &mut Guard<'_>, comm: &Comm) {
+        self.engine.remove_service(guard, comm.collective_context());
         unregister(&self.engine, guard, comm);
     }
 
@@ -192,13 +187,15 @@ impl Io {
 
     fn open_everywhere(&self, comm: &Comm, request: &Request) -> Result<Opened> {
         let (mut first, creates) = (None, request.amode.creates());
+        let among_hosts = AmongHosts::of(&self.engine, comm);
+        let mut served = among_hosts.map(|_| Served::new(&self.engine, comm));
         let begun = by_first(&self.engine, comm, || {
-            let (opened, found_at) = open_first(request, creates, comm.size())?;
+            let (opened, found_at) = open_first(request, creates, comm.size(), served.take())?;
             first = Some(opened);
             Ok(found_at)
         })?;
-        let found_at = begun.map_err(|fault| failed(fault, 0, comm, request))?;
-        let mut own = first.map_or_else(|| open_further(request, found_at), Ok);
+        let found_at = begun.map_err(|fault| failed(fault, 0, "rank 0", comm, request))?;
+        let mut own = first.map_or_else(|| open_further(request, found_at, served), Ok);
         let name = same_everywhere(&request.path) & !1;
         let report = match &own {
             Ok(opened) => {
@@ -211,8 +208,34 @@ impl Io {
         };
         let all = exchange(&self.engine, comm, report)?;
         let identity = |report: &Report| [report.numbers[0], report.numbers[1]];
-        let different = || all.iter().position(|report| identity(report) != identity(&all[0]));
-        let error = if let Some((rank, fault)) = first_fault(&all) {
+        let mut hosts = None;
+        let mut elsewhere = None;
+        if let (Some(among), Ok(opened), None) = (among_hosts, &own, first_fault(&all)) {
+            // The numbers of devices are those of one host.
+            let (path, writes) = (&request.path, request.amode.writes());
+            let file = Named { system: &opened.system, path, number: name, writes };
+            let is_other = among.is_near() && opened.identity != identity(&all[0]);
+            match same_file::agree(&self.engine, comm, (among, is_other), &file, found_at[0])? {
+                Ok(found) => hosts = Some(found),
+                Err(other) => elsewhere = Some(other),
+            }
+        }
+        let on_hosts = match among_hosts.is_some() && (elsewhere.is_some() || first_fault(&all).is_some()) {
+            true => Some(same_file::host_names(&self.engine, comm)?),
+            false => None,
+        };
+        let rank_text = |rank: usize| match &on_hosts {
+            Some(names) => format!("rank {rank} on host {}", names[rank]),
+            None => format!("rank {rank}"),
+        };
+        let different = || match among_hosts {
+            Some(_) => elsewhere,
+            None => {
+                let other = all.iter().position(|report| identity(report) != identity(&all[0]));
+                other.map(|rank| (rank, MPI_ERR_NOT_SAME))
+            }
+        };
+        let mut error = if let Some((rank, fault)) = first_fault(&all) {
             // Rank 0 has opened or made the file of its name.
             let another_name = all[rank].numbers[3] & !1 != all[0].numbers[3] & !1;
             match another_name && fault.class == MPI_ERR_NO_SUCH_FILE {
@@ -221,11 +244,14 @@ impl Io {
                         format!("rank 0 and rank {rank} gave different names, and that of rank {rank} is of no file");
                     Error::new(MPI_ERR_NOT_SAME, rule).arg("filename", &quoted(&request.name))
                 }
-                false => failed(fault, rank, comm, request),
+                false => failed(fault, rank, &rank_text(rank), comm, request),
             }
-        } else if let Some(rank) = different() {
-            let rule = format!("the names that rank 0 and rank {rank} gave are of different files");
-            Error::new(MPI_ERR_NOT_SAME, rule).arg("filename", &quoted(&request.name))
+        } else if let Some((rank, class)) = different() {
+            let rule = match class {
+                MPI_ERR_NOT_SAME => format!("the names that rank 0 and rank {rank} gave are of different files"),
+                _ => format!("{} has another file of this name than {}", rank_text(rank), rank_text(0)),
+            };
+            Error::new(class, rule).arg("filename", &quoted(&request.name))
         } else {
             let opened = own.as_mut().expect("no process failed");
             match &mut opened.shared {
@@ -234,8 +260,12 @@ impl Io {
             }
             opened.buffering = Buffering::from_word(all[0].numbers[2] >> 1);
             opened.must_lock = all[0].numbers[3] & 1 == 1;
+            opened.hosts = hosts;
             return Ok(own.expect("no process failed"));
         };
+        if on_hosts.is_some() && error.class() == MPI_ERR_NO_SUCH_FILE {
+            error = error.hint("The hosts must see one file by this name: put it on a file system that they share.");
+        }
         if creates {
             // The others get the error when the file is closed and deleted.
             let _ = by_first(&self.engine, comm, || {
@@ -262,8 +292,19 @@ fn same_everywhere(path: &Path) -> u64 {
     hasher.finish()
 }
 
-/// Opens the file in the first process, with the word of the shared file pointer if the system allows that.
-fn open_first(request: &Request, create: bool, processes: u32) -> Result<(Opened, [u64; 2]), Fault> {
+/// Opens the file in the first process, with the word of the shared file pointer if the system allows that. `served`:
+/// for processes of several hosts, with evidence for the others in place of the word.
+fn open_first(
+    request: &Request,
+    create: bool,
+    processes: u32,
+    served: Option<Served>,
+) -> Result<(Opened, [u64; 2]), Fault> {
+    if served.is_some() {
+        // Before it is opened, because opening a pipe may wait.
+        let is_file = |facts: fs::Metadata| facts.is_file() || facts.is_dir();
+        same_file::check_regular(fs::metadata(&request.path).map_or(true, is_file))?;
+    }
     let mut opened = open_here(request, create)?;
     if opened.regular && request.amode.writes() && !request.amode.is_unique() {
         opened.must_lock = openers::mark(&opened.system, new_seed()) == Standing::MustLock;
@@ -271,6 +312,14 @@ fn open_first(request: &Request, create: bool, processes: u32) -> Result<(Opened
     if processes == 1 {
         opened.shared = Some(SharedPointer::own(opened.position));
         return Ok((opened, [0; 2]));
+    }
+    if let Some(served) = served {
+        same_file::check_regular(opened.regular)?;
+        let token = same_file::lock_evidence(&opened.system, request.amode.writes());
+        let shared = SharedPointer::Served(served);
+        shared.set(opened.position);
+        opened.shared = Some(shared);
+        return Ok((opened, [token, 0]));
     }
     match SharedPointer::create(opened.position) {
         Ok((shared, found_at)) => {
@@ -282,9 +331,18 @@ fn open_first(request: &Request, create: bool, processes: u32) -> Result<(Opened
 }
 
 /// Opens the file in another process.
-fn open_further(request: &Request, found_at: [u64; 2]) -> Result<Opened, Fault> {
-    let opened = open_here(request, false)?;
-    Ok(Opened { shared: SharedPointer::open(found_at).ok(), ..opened })
+fn open_further(request: &Request, found_at: [u64; 2], served: Option<Served>) -> Result<Opened, Fault> {
+    let Some(served) = served else {
+        let opened = open_here(request, false)?;
+        return Ok(Opened { shared: SharedPointer::open(found_at).ok(), ..opened });
+    };
+    let system = match request.amode.creates() {
+        true => same_file::open_created(&options(request), &request.path)?,
+        false => options(request).open(&request.path)?,
+    };
+    let opened = opened(request, system, false)?;
+    same_file::check_regular(opened.regular)?;
+    Ok(Opened { shared: Some(SharedPointer::Served(served)), ..opened })
 }
 
 /// The request of this process, when no argument was refused and all processes have the same mode.
@@ -304,19 +362,29 @@ fn accepted(request: Result<Request>, words: &[[i32; 2]]) -> Result<Request> {
 
 /// The error in this process for the fault of one process.
 #[cold]
-fn failed(fault: Fault, rank: usize, comm: &Comm, request: &Request) -> Error {
+fn failed(fault: Fault, rank: usize, text: &str, comm: &Comm, request: &Request) -> Error {
     if rank == comm.rank() as usize {
         return fault.named(&request.name);
     }
-    Error::new(fault.class, format!("rank {rank} could not open it: {fault}")).arg("filename", &quoted(&request.name))
+    Error::new(fault.class, format!("{text} could not open it: {fault}")).arg("filename", &quoted(&request.name))
 }
 
 /// Opens the file in this process; `create`: also when it does not exist yet.
 fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
-    let mut options = OpenOptions::new();
-    options.read(request.amode.reads()).write(request.amode.writes()).mode(request.hints.permissions());
+    let options = options(request);
     let (system, created) =
         if create { create_here(&options, request)? } else { (options.open(&request.path)?, false) };
+    opened(request, system, created)
+}
+
+fn options(request: &Request) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(request.amode.reads()).write(request.amode.writes()).mode(request.hints.permissions());
+    options
+}
+
+/// The file that the system has opened.
+fn opened(request: &Request, system: fs::File, created: bool) -> Result<Opened, Fault> {
     let facts = system.metadata()?;
     if facts.is_dir() {
         return Err(Fault::of(libc::EISDIR));
@@ -326,7 +394,8 @@ fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
     let stream = (&system).stream_position().is_err_and(|error| error.raw_os_error() == Some(libc::ESPIPE));
     let identity = [facts.dev(), facts.ino()];
     let buffering = request.hints.buffering;
-    Ok(Opened { system, regular, stream, position, identity, created, must_lock: false, shared: None, buffering })
+    let (must_lock, shared, hosts) = (false, None, None);
+    Ok(Opened { system, regular, stream, position, identity, created, must_lock, shared, hosts, buffering })
 }
 
 /// Opens a file; returns whether it did not exist before. Creating and opening are separate calls, because

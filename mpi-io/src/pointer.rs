@@ -1,12 +1,15 @@
 //! The word that the processes of a file share: the position of its shared file pointer.
 //!
-//! A file of one process has a private word.
+//! A file of one process has a private word; that of processes on several hosts is in rank 0 (`served`).
 //! Invariant: the word is accessed atomically only; any value that another process writes is a valid number.
 #![allow(unsafe_code)] // uses the memory as a word
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use mpi_errors::Result;
+
+use crate::served::Served;
 use crate::shared_memory::SharedMemory;
 
 /// Bytes of the memory: the word, alone on its page.
@@ -19,6 +22,8 @@ pub(crate) enum SharedPointer {
     Own(AtomicU64),
     /// The word in memory that several processes have mapped.
     Mapped(SharedMemory),
+    /// The word in rank 0, which the others reach by messages.
+    Served(Served),
 }
 
 impl SharedPointer {
@@ -47,28 +52,50 @@ impl SharedPointer {
         }
     }
 
-    fn word(&self) -> &AtomicU64 {
+    fn word(&self) -> Option<&AtomicU64> {
         match self {
-            SharedPointer::Own(word) => word,
+            SharedPointer::Own(word) => Some(word),
             // SAFETY: it is mapped while `self` exists, zeroed at first, aligned to a page, and only used as this.
-            SharedPointer::Mapped(memory) => unsafe { memory.address().cast().as_ref() },
+            SharedPointer::Mapped(memory) => Some(unsafe { memory.address().cast().as_ref() }),
+            SharedPointer::Served(served) => served.word(),
         }
     }
 
-    /// The value of the pointer.
-    pub fn get(&self) -> u64 {
+    /// The value of the pointer. May wait for rank 0, with no guard held. Errors: those of [`Served::advance`].
+    pub fn get(&self) -> Result<u64> {
         // Relaxed, here and below: only the number is shared; data are exchanged through the file.
-        self.word().load(Ordering::Relaxed)
+        match self.word() {
+            Some(word) => Ok(word.load(Ordering::Relaxed)),
+            None => self.advance(0),
+        }
     }
 
-    /// Sets the value.
+    /// Sets the value, in rank 0 or where the word is in memory: nothing happens elsewhere.
     pub fn set(&self, value: u64) {
-        self.word().store(value, Ordering::Relaxed);
+        if let Some(word) = self.word() {
+            word.store(value, Ordering::Relaxed);
+        }
     }
 
-    /// Advances the pointer, and returns its previous value.
-    pub fn advance(&self, by: u64) -> u64 {
-        self.word().fetch_add(by, Ordering::Relaxed)
+    /// Advances the pointer, and returns its previous value. As [`SharedPointer::get`].
+    pub fn advance(&self, by: u64) -> Result<u64> {
+        match self {
+            SharedPointer::Served(served) => served.advance(by),
+            _ => Ok(self.here(by)),
+        }
+    }
+
+    /// As [`SharedPointer::advance`], in rank 0 or where the word is in memory. Waits for no process.
+    pub fn here(&self, by: u64) -> u64 {
+        self.word().map_or(0, |word| word.fetch_add(by, Ordering::Relaxed))
+    }
+
+    /// What rank 0 keeps for processes that share no memory.
+    pub fn served(&self) -> Option<&Served> {
+        match self {
+            SharedPointer::Served(served) => Some(served),
+            _ => None,
+        }
     }
 }
 
@@ -80,12 +107,12 @@ mod tests {
     fn all_processes_open_the_same_word() {
         let (mut first, found_at) = SharedPointer::create(7).expect("memory");
         let second = SharedPointer::open(found_at).expect("it was created");
-        assert_eq!((second.advance(5), first.get()), (7, 12));
+        assert_eq!((second.here(5), first.here(0)), (7, 12));
         first.close();
         assert!(SharedPointer::open(found_at).is_err(), "the descriptor is closed");
         first.set(1);
-        assert_eq!(second.get(), 1);
+        assert_eq!(second.here(0), 1);
         drop(first);
-        assert_eq!(second.advance(1), 1);
+        assert_eq!(second.here(1), 1);
     }
 }

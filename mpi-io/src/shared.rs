@@ -30,7 +30,7 @@ impl File {
         let data = data.into();
         self.check_reads()?;
         let view = self.view();
-        let place = self.shared()?.advance(etypes_of(&view, data.buffer.bytes(), &data.datatype)?);
+        let place = self.shared()?.advance(etypes_of(&view, data.buffer.bytes(), &data.datatype)?)?;
         self.read_from(&view, place, data).map(|(status, _)| status)
     }
 
@@ -39,7 +39,7 @@ impl File {
         let data = data.into();
         self.check_write()?;
         let view = self.view();
-        let place = self.shared()?.advance(etypes_of(&view, data.buffer.bytes(), &data.datatype)?);
+        let place = self.shared()?.advance(etypes_of(&view, data.buffer.bytes(), &data.datatype)?)?;
         self.write_from(&view, place, data).map(|(status, _)| status)
     }
 
@@ -76,7 +76,7 @@ impl File {
             let pointer = self.shared().expect("it was checked");
             let from = match whence {
                 Whence::Start => 0,
-                Whence::Current => pointer.get(),
+                Whence::Current => pointer.here(0),
                 Whence::End => end,
             };
             let place = from.checked_add_signed(offset).filter(|place| *place <= i64::MAX as u64);
@@ -96,10 +96,11 @@ impl File {
     }
 
     /// The shared file pointer, in etypes of the view (`MPI_File_get_position_shared`). Errors:
-    /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file, and when the processes could not share memory.
+    /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file, and when the processes could not share memory;
+    /// `MPI_ERR_PROC_ABORTED` when they are on several hosts and one is lost.
     pub fn position_shared(&self) -> Result<u64> {
         self.check_pointers()?;
-        Ok(self.shared()?.get())
+        self.shared()?.get()
     }
 
     /// The shared pointer's word.
@@ -115,7 +116,7 @@ impl File {
         let all = exchange_with(&self.engine, &self.comm, report, |all| {
             if first_fault(all).is_none() {
                 let total = all.iter().map(|report| report.numbers[0]).fold(0, u64::wrapping_add);
-                let mut place = self.shared().expect("it was checked").advance(total);
+                let mut place = self.shared().expect("it was checked").here(total);
                 for report in all {
                     report.numbers[1] = place;
                     place = place.wrapping_add(report.numbers[0]);

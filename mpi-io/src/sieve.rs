@@ -50,6 +50,8 @@ impl File {
         let safe = || self.amode.is_unique() || self.region_locked.load(Ordering::Relaxed);
         let automatic = || self.strided.load(Ordering::Relaxed) && safe();
         match self.buffering().ds_write {
+            // Where locks do not reach all hosts, their processes would undo each other's writes.
+            _ if self.hosts.as_ref().is_some_and(|hosts| !hosts.locks) => false,
             Choice::Enable => self.regular,
             Choice::Automatic => self.regular && automatic(),
             Choice::Disable => false,

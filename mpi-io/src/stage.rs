@@ -26,6 +26,8 @@ pub(crate) enum Stage {
     Absent,
     /// All processes have mapped them.
     Ready(Windows),
+    /// Of processes that share no memory: their bytes each, and the memory of those that move whole windows.
+    Messages(u64, Vec<u8>),
     /// The processes cannot share memory.
     Unavailable,
 }
@@ -67,17 +69,41 @@ impl Windows {
 /// The stage, locked for one access.
 pub(crate) struct Staged<'a>(MutexGuard<'a, Stage>);
 
+/// The ways of data to windows.
+pub(crate) enum Ways<'a> {
+    /// Windows in shared memory.
+    Shared(&'a mut Windows),
+    /// Messages: the bytes of a window, and memory for one.
+    Messages(u64, &'a mut Vec<u8>),
+}
+
 impl Staged<'_> {
     /// The windows.
-    pub fn windows(&mut self) -> &mut Windows {
+    pub fn windows(&mut self) -> Ways<'_> {
         match &mut *self.0 {
-            Stage::Ready(windows) => windows,
+            Stage::Ready(windows) => Ways::Shared(windows),
+            Stage::Messages(each, memory) => Ways::Messages(*each, memory),
             _ => unreachable!("`Stage::obtain` returns windows that are ready"),
         }
     }
 }
 
 impl Stage {
+    /// As [`Stage::obtain`], for processes of several hosts; waits for no other process.
+    pub fn by_messages(stage: &Mutex<Stage>, each: u64) -> Staged<'_> {
+        let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *stage {
+            Stage::Messages(bytes, memory) => {
+                if *bytes != each {
+                    *memory = Vec::new();
+                }
+                *bytes = each;
+            }
+            other => *other = Stage::Messages(each, Vec::new()),
+        }
+        Staged(stage)
+    }
+
     /// The windows, of so many bytes each; made when there are none of that length. `None`, in all processes, when
     /// they cannot share memory. Collective.
     pub fn obtain<'a>(stage: &'a Mutex<Stage>, each: u64, engine: &Engine, comm: &Comm) -> Result<Option<Staged<'a>>> {

@@ -7,7 +7,8 @@
 //! Invariant: bytes that no process writes are never written: where the data do not fill a window, each process writes
 //! its own. A window is used again only after an exchange that all enter when they are done with it. All processes
 //! see the same reports, so all end with the same fault.
-//! Not here: which accesses go this way (`collective_access`), the windows' memory (`stage`).
+//! Not here: which accesses go this way (`collective_access`), the windows' memory (`stage`), processes of several hosts
+//! (`parcels`).
 
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
@@ -18,33 +19,33 @@ use crate::fault::Fault;
 use crate::file::File;
 use crate::moved::Moved;
 use crate::report::{Report, exchange, first_fault};
-use crate::stage::{Staged, Windows};
+use crate::stage::{Staged, Ways, Windows};
 use crate::view::View;
 
 /// A range of the file that goes through a window.
 #[derive(Debug, Clone, Copy)]
-struct Turn {
-    number: u64,
-    from: u64,
-    to: u64,
+pub(crate) struct Turn {
+    pub number: u64,
+    pub from: u64,
+    pub to: u64,
 }
 
 impl Turn {
-    fn first(span: Span, each: u64) -> Turn {
+    pub fn first(span: Span, each: u64) -> Turn {
         Turn { number: 0, from: span.from, to: aligned_end(span.from, each).min(span.to) }
     }
 
-    fn next(self, span: Span, each: u64) -> Option<Turn> {
+    pub fn next(self, span: Span, each: u64) -> Option<Turn> {
         let to = aligned_end(self.to, each).min(span.to);
         (self.to < span.to).then_some(Turn { number: self.number + 1, from: self.to, to })
     }
 
-    fn length(self) -> u64 {
+    pub fn length(self) -> u64 {
         self.to - self.from
     }
 
     /// The data bytes of `at .. end` in it: the first, and the one behind the last.
-    fn data(self, view: &View, at: u64, end: u64) -> (u64, u64) {
+    pub fn data(self, view: &View, at: u64, end: u64) -> (u64, u64) {
         (view.bytes_below(self.from).clamp(at, end), view.bytes_below(self.to).clamp(at, end))
     }
 }
@@ -64,7 +65,10 @@ impl File {
         span: Span,
         staged: &mut Staged<'_>,
     ) -> Result<Moved> {
-        let windows = staged.windows();
+        let windows = match staged.windows() {
+            Ways::Shared(windows) => windows,
+            Ways::Messages(each, memory) => return self.write_parcels(view, (at, buffer), (span, each), memory),
+        };
         let end = at + buffer.bytes();
         let mut turn = Some(Turn::first(span, windows.each()));
         let (mut fault, mut through) = (None, 0);
@@ -85,7 +89,7 @@ impl File {
             }
             through += last - first;
             if self.takes_turn(now) {
-                fault = self.store_window(now, windows);
+                fault = self.store_window(now, windows.alone(now.number, now.length()));
             }
             turn = now.next(span, windows.each());
         }
@@ -102,11 +106,14 @@ impl File {
         span: Span,
         staged: &mut Staged<'_>,
     ) -> Result<Moved> {
-        let windows = staged.windows();
+        let windows = match staged.windows() {
+            Ways::Shared(windows) => windows,
+            Ways::Messages(each, memory) => return self.read_parcels(view, (at, buffer), (span, each), memory),
+        };
         let end = at + buffer.bytes();
         let mut turn = Some(Turn::first(span, windows.each()));
         let mut done = at;
-        let mut own = turn.and_then(|first| self.fill_window(first, windows)).unwrap_or((0, None));
+        let mut own = turn.and_then(|first| self.fill_if_own(first, windows)).unwrap_or((0, None));
         while let Some(now) = turn {
             let all = exchange(&self.engine, &self.comm, Report { fault: own.1, numbers: [own.0, 0, 0, 0] })?;
             if let Some((_, fault)) = first_fault(&all) {
@@ -115,7 +122,7 @@ impl File {
             // Of all processes only the one whose turn it was reports bytes.
             let got = all.iter().map(|report| report.numbers[0]).max().unwrap_or(0).min(now.length());
             turn = now.next(span, windows.each()).filter(|_| got == now.length());
-            own = turn.and_then(|next| self.fill_window(next, windows)).unwrap_or((0, None));
+            own = turn.and_then(|next| self.fill_if_own(next, windows)).unwrap_or((0, None));
             let (first, last) = Turn { to: now.from + got, ..now }.data(view, at, end);
             let data = windows.window(now.number, now.length(), now.from);
             buffer.part(first - at, last - first).copy_from(&data.data(view, first, last - first));
@@ -125,14 +132,24 @@ impl File {
     }
 
     /// Whether this process makes the system call for a window.
-    fn takes_turn(&self, turn: Turn) -> bool {
-        let (all, nodes) = (u64::from(self.comm.size()), self.buffering().nodes(self.comm.size()));
-        turn.number % nodes * all / nodes == u64::from(self.comm.rank())
+    pub(crate) fn takes_turn(&self, turn: Turn) -> bool {
+        self.owner(turn) == self.comm.rank()
+    }
+
+    /// The rank of the process that makes the system call for a window.
+    pub(crate) fn owner(&self, turn: Turn) -> u32 {
+        let (all, nodes) = (u64::from(self.comm.size()), self.buffering().nodes(self.comm.size(), self.host_count()));
+        match &self.hosts {
+            // One process of each host, or of some hosts.
+            Some(hosts) if nodes <= hosts.firsts.len() as u64 => {
+                hosts.firsts[(turn.number % nodes * hosts.firsts.len() as u64 / nodes) as usize]
+            }
+            _ => (turn.number % nodes * all / nodes) as u32,
+        }
     }
 
     /// Writes a window that is full.
-    fn store_window(&self, turn: Turn, windows: &mut Windows) -> Option<Fault> {
-        let data = windows.alone(turn.number, turn.length());
+    pub(crate) fn store_window(&self, turn: Turn, data: &[u8]) -> Option<Fault> {
         let store = || {
             let locked = self.lock_write(turn.from, turn.length());
             locked.map_err(Fault::from).map_or_else(Some, |_locked| self.store_run(turn.from, data).1)
@@ -141,7 +158,7 @@ impl File {
     }
 
     /// Writes this process's own data, of which those of all leave gaps.
-    fn store_own(&self, view: &View, at: u64, data: &SendBuf<'_>) -> Option<Fault> {
+    pub(crate) fn store_own(&self, view: &View, at: u64, data: &SendBuf<'_>) -> Option<Fault> {
         let store = || match self.lock_range(view, at, data.bytes(), true) {
             Ok(_locked) => self.store_buffer(view, at, data).1,
             Err(error) => Some(Fault { class: error.class(), errno: 0 }),
@@ -150,9 +167,13 @@ impl File {
     }
 
     /// Reads a window if that is this process's turn: the bytes until the file ends.
-    fn fill_window(&self, turn: Turn, windows: &mut Windows) -> Option<Moved> {
-        let room = windows.alone(turn.number, turn.length());
-        self.takes_turn(turn).then(|| self.at_work(|| self.fill_run(turn.from, room), |_, _| {}))
+    fn fill_if_own(&self, turn: Turn, windows: &mut Windows) -> Option<Moved> {
+        self.takes_turn(turn).then(|| self.fill_window(turn, windows.alone(turn.number, turn.length())))
+    }
+
+    /// Reads a window: the bytes until the file ends.
+    pub(crate) fn fill_window(&self, turn: Turn, room: &mut [u8]) -> Moved {
+        self.at_work(|| self.fill_run(turn.from, room), |_, _| {})
     }
 }
 

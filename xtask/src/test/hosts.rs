@@ -3,6 +3,7 @@
 //! Invariant: when the suite has ended, in whatever way, no process and no namespace of it is left.
 //! Not here: the arguments and parts of `mpiexec` for hosts and their unit tests (`mpi-launch`).
 
+mod files;
 mod jobs;
 mod messages;
 mod observe;
@@ -259,6 +260,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     messages_of_mpich(&lab, dist, &work, &mpich, report)?;
     messages::run(&lab, dist, &work, &mpich, report)?;
     jobs::run(&lab, dist, &work, report)?;
+    files::run(&lab, dist, &work, report)?;
     observe::run(&lab, dist, &work, report)?;
     match slurm(&lab, context) {
         Ok(()) => {

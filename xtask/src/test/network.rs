@@ -11,7 +11,7 @@ use crate::Result;
 use crate::peers::Library;
 
 /// The chapters of the programs.
-const CHAPTERS: [&str; 7] = ["p2p", "coll", "comm", "topo", "datatype", "win", "dynamic"];
+const CHAPTERS: [&str; 8] = ["p2p", "coll", "comm", "topo", "datatype", "win", "file", "dynamic"];
 
 /// All programs of the chapters, each with the most ranks of its line in the manifest; with `--whole`, with all numbers from two on.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {

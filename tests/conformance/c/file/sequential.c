@@ -133,7 +133,8 @@ int main(int argc, char **argv)
     ok(MPI_File_close(&file));
     check(!exists(name));
     views_follow_each_other(name);
-    if (size % 2 == 0)
+    /* With an argument there are files only: processes of several hosts have no pipe in common. */
+    if (size % 2 == 0 && argc == 1)
         through_a_pipe(name);
     name[strlen(name) - 1] = (char)('a' + rank);
     broken_pipe(name);
