@@ -4,28 +4,29 @@
 //! The steps are those of `two_phase`. A window lies in the memory of one process; for a write, each other process sends
 //! it the places of its data and the data; for a read, the places, and gets the data.
 //! Invariant: the lengths of messages about places are part of the reports that all exchange, so a process of the window
-//! receives what was sent, and nothing else. Places outside the window are refused.
+//! receives what was sent, and nothing else. Places outside the window are refused. A process that has lost another one
+//! takes part in the next exchange, which passes the error on.
 //! Not here: which accesses go this way (`collective_access`), windows in shared memory (`two_phase`).
 
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_errors::Result;
-use mpi_p2p::Mode;
+use mpi_errors::{Error, Result};
+use mpi_p2p::{Mode, TAGS_OF_SOME};
 
 use crate::collective_access::Span;
 use crate::cover::Cover;
 use crate::fault::Fault;
 use crate::file::File;
 use crate::moved::Moved;
-use crate::report::{Report, exchange, first_fault};
+use crate::report::{Report, exchange_after, first_fault};
 use crate::runs::Runs;
 use crate::two_phase::Turn;
 use crate::view::View;
 use crate::window::Window;
 
-/// Tag of places and data for a window.
-const TO_WINDOW: i32 = 0x7012;
+/// Tag of places and data for a window; the loss of a process ends messages with it alone.
+const TO_WINDOW: i32 = TAGS_OF_SOME + 0x7012;
 /// Tag of data out of a window.
-const FROM_WINDOW: i32 = 0x7013;
+const FROM_WINDOW: i32 = TAGS_OF_SOME + 0x7013;
 
 /// Places in a window of data of this process.
 struct Part {
@@ -60,11 +61,12 @@ impl File {
         let end = at + buffer.bytes();
         let mut turn = Some(Turn::first(span, each));
         let (mut fault, mut through, mut message) = (None, 0, Vec::new());
+        let mut lost = None;
         while let Some(now) = turn {
             let part = Part::of(view, now.data(view, at, end), now);
             let cover = Cover::of_data(view, part.first, part.bytes);
             let report = Report { fault, numbers: [cover.0, part.runs.message_bytes(), part.bytes, 0] };
-            let all = exchange(&self.engine, &self.comm, report)?;
+            let all = exchange_after(&self.engine, &self.comm, lost.take(), report)?;
             if let Some((_, fault)) = first_fault(&all) {
                 return Ok((through, Some(fault)));
             }
@@ -78,21 +80,21 @@ impl File {
             if self.takes_turn(now) {
                 let window = of_length(memory, now.length());
                 Window::new(window, now.from).room(view, part.first, part.bytes).copy_from(&own);
-                fault = match self.collect(&all, window, &mut message)? {
-                    None => self.store_window(now, window),
-                    fault => fault,
-                };
+                (fault, lost) = self.collect(&all, window, &mut message);
+                if fault.is_none() && lost.is_none() {
+                    fault = self.store_window(now, window);
+                }
             } else if part.bytes > 0 {
                 message.clear();
                 part.runs.append_to(&mut message);
                 let places = message.len();
                 message.resize(places + part.bytes as usize, 0);
                 own.pack(0, &mut message[places..]);
-                self.send_parcel(self.owner(now), TO_WINDOW, &message)?;
+                lost = self.send_parcel(self.owner(now), TO_WINDOW, &message).err();
             }
             turn = now.next(span, each);
         }
-        let all = exchange(&self.engine, &self.comm, Report { fault, numbers: [0; 4] })?;
+        let all = exchange_after(&self.engine, &self.comm, lost, Report { fault, numbers: [0; 4] })?;
         Ok((through, first_fault(&all).map(|(_, fault)| fault)))
     }
 
@@ -106,7 +108,7 @@ impl File {
     ) -> Result<Moved> {
         let end = at + buffer.bytes();
         let mut turn = Some(Turn::first(span, each));
-        let (mut done, mut message) = (at, Vec::new());
+        let (mut done, mut message, mut lost) = (at, Vec::new(), None);
         while let Some(now) = turn {
             let part = Part::of(view, now.data(view, at, end), now);
             let (own, fault) = match self.takes_turn(now) {
@@ -114,7 +116,7 @@ impl File {
                 false => (0, None),
             };
             let report = Report { fault, numbers: [own, part.runs.message_bytes(), 0, 0] };
-            let all = exchange(&self.engine, &self.comm, report)?;
+            let all = exchange_after(&self.engine, &self.comm, lost.take(), report)?;
             if let Some((_, fault)) = first_fault(&all) {
                 return Ok((done - at, Some(fault)));
             }
@@ -124,34 +126,42 @@ impl File {
             if self.takes_turn(now) {
                 let window = of_length(memory, now.length());
                 room.copy_from(&Window::new(window, now.from).data(view, first, last - first));
-                self.distribute(&all, (window, got), &mut message)?;
-            } else if last > first {
-                message.clear();
-                part.runs.append_to(&mut message);
-                self.send_parcel(self.owner(now), TO_WINDOW, &message)?;
-                message.resize((last - first) as usize, 0);
-                self.receive_parcel(self.owner(now), FROM_WINDOW, &mut message)?;
-                room.unpack(0, &message);
+                lost = self.distribute(&all, (window, got), &mut message);
             } else if part.bytes > 0 {
-                // The file ends before this process's data; the process of the window waits for places.
                 message.clear();
                 part.runs.append_to(&mut message);
-                self.send_parcel(self.owner(now), TO_WINDOW, &message)?;
+                // The process of the window waits for places also if the file ends before the data.
+                let mut moved = self.send_parcel(self.owner(now), TO_WINDOW, &message);
+                if moved.is_ok() && last > first {
+                    message.resize((last - first) as usize, 0);
+                    moved = self.receive_parcel(self.owner(now), FROM_WINDOW, &mut message);
+                }
+                match moved {
+                    Ok(()) if last > first => drop(room.unpack(0, &message)),
+                    moved => lost = moved.err(),
+                }
             }
             done = last;
             turn = now.next(span, each).filter(|_| got == now.length());
         }
-        Ok((done - at, None))
+        lost.map_or(Ok((done - at, None)), Err)
     }
 
-    /// Stores the data of the other processes in the window, in the process of the window.
-    fn collect(&self, all: &[Report], window: &mut [u8], message: &mut Vec<u8>) -> Result<Option<Fault>> {
-        let mut fault = None;
+    /// Stores the data of the other processes in the window, in the process of the window. Returns also the first error of
+    /// a message; those of the other processes are received all the same, so that none waits for ever.
+    fn collect(&self, all: &[Report], window: &mut [u8], message: &mut Vec<u8>) -> (Option<Fault>, Option<Error>) {
+        let (mut fault, mut lost) = (None, None);
         for rank in self.others(all) {
             let [_, places, data, _] = all[rank].numbers;
-            let Some(length) = message_length(places, data, window.len()) else { return Ok(Some(Fault::MALFORMED)) };
+            let Some(length) = message_length(places, data, window.len()) else {
+                fault = Some(Fault::MALFORMED);
+                continue;
+            };
             message.resize(length, 0);
-            self.receive_parcel(rank as u32, TO_WINDOW, message)?;
+            if let Err(error) = self.receive_parcel(rank as u32, TO_WINDOW, message) {
+                lost.get_or_insert(error);
+                continue;
+            }
             let (places, data) = message.split_at(places as usize);
             match Runs::from_message(places, window.len() as u64).filter(|runs| runs.bytes() == data.len() as u64) {
                 Some(runs) => {
@@ -165,23 +175,30 @@ impl File {
                 None => fault = Some(Fault::MALFORMED),
             }
         }
-        Ok(fault)
+        (fault, lost)
     }
 
     /// Sends the other processes their data out of the first `got` bytes of the window, in the process of the window.
-    fn distribute(&self, all: &[Report], (window, got): (&[u8], u64), message: &mut Vec<u8>) -> Result<()> {
+    /// Returns the first error; the other processes get their data all the same.
+    fn distribute(&self, all: &[Report], (window, got): (&[u8], u64), message: &mut Vec<u8>) -> Option<Error> {
+        let mut lost = None;
         for rank in self.others(all) {
             let Some(length) = message_length(all[rank].numbers[1], 0, window.len()) else { continue };
             message.resize(length, 0);
-            self.receive_parcel(rank as u32, TO_WINDOW, message)?;
+            if let Err(error) = self.receive_parcel(rank as u32, TO_WINDOW, message) {
+                lost.get_or_insert(error);
+                continue;
+            }
             let runs = Runs::from_message(message, window.len() as u64).unwrap_or_default();
             message.clear();
             runs.each_below(got, |start, end| message.extend_from_slice(&window[start..end]));
-            if !message.is_empty() {
-                self.send_parcel(rank as u32, FROM_WINDOW, message)?;
+            if !message.is_empty()
+                && let Err(error) = self.send_parcel(rank as u32, FROM_WINDOW, message)
+            {
+                lost.get_or_insert(error);
             }
         }
-        Ok(())
+        lost
     }
 
     /// The other processes that have data in the window.

@@ -4,12 +4,15 @@
 //! Not here: the messages (`mpi_comm::Exchange`), the consequences of the reports.
 
 use mpi_comm::{Comm, Exchange};
-use mpi_errors::Result;
-use mpi_p2p::Engine;
+use mpi_errors::{Error, Result};
+use mpi_p2p::{Engine, TAGS_OF_SOME};
 
 use crate::fault::Fault;
 
 const TAG: i32 = 0x7010;
+/// The same among processes of several hosts: one that has lost another one passes the error on, because the others may
+/// have no connection that shows the loss.
+const TAG_OVER_HOSTS: i32 = TAGS_OF_SOME + TAG;
 /// Words of a report in a message.
 const WORDS: usize = 6;
 
@@ -43,6 +46,19 @@ impl Report {
     }
 }
 
+fn among_all<'a>(engine: &'a Engine, comm: &Comm) -> Exchange<'a> {
+    let guard = engine.lock();
+    let over_hosts = engine.has_network(&guard) && !engine.on_one_host(&guard, comm.group().world_ranks());
+    drop(guard);
+    Exchange::among_all(engine, comm, if over_hosts { TAG_OVER_HOSTS } else { TAG })
+}
+
+/// As [`exchange`], after messages between some of the processes, of which `lost` is the error. All get it.
+pub(crate) fn exchange_after(engine: &Engine, comm: &Comm, lost: Option<Error>, own: Report) -> Result<Vec<Report>> {
+    let all = among_all(engine, comm).all_after(lost, own.to_words())?;
+    Ok(all.iter().map(Report::from_words).collect())
+}
+
 /// The reports of all processes of a file, by rank.
 pub(crate) fn exchange(engine: &Engine, comm: &Comm, own: Report) -> Result<Vec<Report>> {
     exchange_with(engine, comm, own, |_| {})
@@ -56,7 +72,7 @@ pub(crate) fn exchange_with(
     own: Report,
     adjust: impl FnOnce(&mut [Report]),
 ) -> Result<Vec<Report>> {
-    let all = Exchange::among_all(engine, comm, TAG).all_with(own.to_words(), |words| {
+    let all = among_all(engine, comm).all_with(own.to_words(), |words| {
         let mut reports: Vec<Report> = words.iter().map(Report::from_words).collect();
         adjust(&mut reports);
         words.iter_mut().zip(reports).for_each(|(words, report)| *words = report.to_words());
@@ -70,7 +86,7 @@ pub(crate) fn by_first(
     comm: &Comm,
     act: impl FnOnce() -> Result<[u64; 2], Fault>,
 ) -> Result<Result<[u64; 2], Fault>> {
-    let words = Exchange::among_all(engine, comm, TAG).from_first(|| {
+    let words = among_all(engine, comm).from_first(|| {
         let report = match act() {
             Ok([first, second]) => Report { fault: None, numbers: [first, second, 0, 0] },
             Err(fault) => Report { fault: Some(fault), numbers: [0; 4] },

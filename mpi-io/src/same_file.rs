@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use mpi_comm::Comm;
 use mpi_core::abi::{MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME};
 use mpi_errors::Result;
-use mpi_p2p::Engine;
+use mpi_p2p::{Engine, TAGS_OF_SOME};
 
 use crate::atomicity::{Kind, is_locked_at, set, try_set};
 use crate::fault::Fault;
@@ -25,7 +25,7 @@ use crate::report::{Report, by_first, exchange};
 /// The first place of locks that are evidence: far behind the data, and before the region of marks (`openers`).
 const PLACES: u64 = 1 << 62;
 /// Tag of the names of hosts.
-const TAG: i32 = 0x7018;
+const TAG: i32 = TAGS_OF_SOME + 0x7018;
 /// Reported by a process on the host of rank 0.
 const NEAR: u64 = 1;
 /// Reported by the first process of a host.

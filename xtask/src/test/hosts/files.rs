@@ -60,6 +60,11 @@ const FILES: &[(&str, &str, &[&str])] = &[
             "rank 0 on h2 is lost: nothing came from its host for 3 s",
         ],
     ),
+    (
+        "files: a link cut in collective accesses, seen by the host of rank 0",
+        "rm -f $W/lost*; export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/files lost-windows $W/lost\" & up 4; sleep 2; lab cut 2; sleep 7; end_on 1 'files lost'; end_on 2 'files lost'; lab mend 2; sleep 2; end_on 1 mpiexec.hydra; wait $!; rm -f $W/lost*",
+        &["rank 0: MPI_ERR_PROC_ABORTED: ", "rank 1: MPI_ERR_PROC_ABORTED: "],
+    ),
 ];
 
 /// All cases.
