@@ -112,6 +112,8 @@ pub(crate) struct Core {
     pub waiters: Waiters,
     /// What the progress thread is for.
     pub background: Background,
+    /// Tests that found their operations incomplete where processes share cores; wraps around.
+    pub failed_tests: u32,
     /// The lock of all this: whether other threads may wait for it.
     pub lock: Arc<ProcessLock>,
     /// Processes of other jobs that have ended; whether the endpoint has just reported one.
@@ -218,6 +220,7 @@ impl Core {
             on_demand: OnDemandMetrics::default(),
             posting: 0,
             background: Background::default(),
+            failed_tests: 0,
             waiters: Waiters::new(doorbell),
             lock,
             lost: Vec::new(),
