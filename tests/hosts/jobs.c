@@ -198,7 +198,7 @@ int main(int argc, char **argv)
                                   codes);
         MPI_Error_class(code, &class);
         need(class == MPI_ERR_SPAWN && codes[0] != MPI_SUCCESS && codes[1] != MPI_SUCCESS, "no error");
-        MPI_Barrier(MPI_COMM_WORLD);
+        need(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS, "the processes cannot reach each other");
         if (rank == 0)
             printf("refused\n");
     } else if (!strcmp(role, "accept") || !strcmp(role, "connect")) {

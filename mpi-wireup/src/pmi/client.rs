@@ -127,17 +127,7 @@ impl Client {
         due: &str,
         read: impl FnOnce(&Message<'_>) -> Result<T, &'static str>,
     ) -> Result<T, LauncherError> {
-        let line = compose(command, attributes);
-        let line = match self.shared {
-            false => self.exchange(command, &line, None)?,
-            true => {
-                let link = &mut *our_link();
-                self.connection.swap_rest(link);
-                let answer = self.exchange(command, &line, Some(&mut link.ended));
-                self.connection.swap_rest(link);
-                answer?
-            }
-        };
+        let line = self.answer_to(command, &compose(command, attributes))?;
         let answer = self.parsed(command, &line)?;
         if answer.command != due {
             return Err(self.bad(command, &line, &format!("it is not cmd={due}")));
@@ -147,6 +137,18 @@ impl Client {
             return Err(self.trouble(&format!("refuses cmd={command}: {}", quoted(why.as_bytes()))));
         }
         read(&answer).map_err(|wrong| self.trouble(wrong))
+    }
+
+    /// Sends the line of a request and receives the one that answers it.
+    fn answer_to(&mut self, command: &str, line: &str) -> Result<Vec<u8>, LauncherError> {
+        if !self.shared {
+            return self.exchange(command, line, None);
+        }
+        let link = &mut *our_link();
+        self.connection.swap_rest(link);
+        let answer = self.exchange(command, line, Some(&mut link.ended));
+        self.connection.swap_rest(link);
+        answer
     }
 
     /// Sends a line and receives the answer. `ended`: takes the reports of spawned jobs that come between.
@@ -271,10 +273,8 @@ impl KeyValueExchange for Client {
     }
 
     fn get(&mut self, _: u32, key: &str) -> Result<Option<String>, LauncherError> {
-        let attributes = [("kvsname", self.space.as_str()), ("key", key)];
-        let line = compose("get", &attributes);
-        self.connection.send(line.as_bytes(), self.limit).map_err(|failed| self.failed("get", failed))?;
-        let line = self.answer("get", Some(self.limit))?;
+        let line = compose("get", &[("kvsname", &self.space), ("key", key)]);
+        let line = self.answer_to("get", &line)?;
         let answer = self.parsed("get", &line)?;
         if answer.command != "get_result" {
             return Err(self.bad("get", &line, "it is not cmd=get_result"));

@@ -73,6 +73,25 @@ fn every_way_to_put_and_get_is_understood() {
 }
 
 #[test]
+fn the_ends_of_spawned_jobs_may_be_reported_before_any_answer() {
+    let answers: [&[u8]; 5] = [
+        INIT,
+        MAXES,
+        NAME,
+        b"cmd=spawned_ended jobid=1\ncmd=get_result rc=0 value=v\n",
+        b"cmd=spawned_ended jobid=2\ncmd=put_result rc=0\n",
+    ];
+    let (fd, thread) = launcher(&answers, true);
+    let mut client = Client::on_copy_of(fd, 0, 2, LIMIT).unwrap();
+    assert_eq!(client.get(1, "k"), Ok(Some("v".into())));
+    assert_eq!(client.put("k", "v"), Ok(()));
+    let ended = std::mem::take(&mut our_link().ended);
+    assert!(ended.contains(&"1".into()) && ended.contains(&"2".into()), "{ended:?}");
+    // The thread ends with the test, because the descriptor stays open.
+    drop(thread);
+}
+
+#[test]
 fn a_launcher_that_does_not_do_as_it_should_is_named() {
     let long = vec![b'x'; 3 * LONGEST_LINE];
     let cases: [(&[&[u8]], &str); 15] = [
