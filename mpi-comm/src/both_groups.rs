@@ -75,7 +75,7 @@ impl<'a> BothGroups<'a> {
         BothGroups { engine, local, link, leaders: [leader as usize, 0], remote_size: 0, is_awaited: Cell::new(false) }
     }
 
-    /// The leaders have told each other their groups. Each of them waits for the words of the other one from now on.
+    /// The leaders have exchanged their groups. Each of them waits for the words of the other one from now on.
     pub fn begin(&self) {
         self.is_awaited.set(true);
     }

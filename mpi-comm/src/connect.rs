@@ -142,7 +142,7 @@ fn connect_by(
     connected.inspect_err(|_| both.end_after_error())
 }
 
-/// What follows when the leaders have told each other their groups, in the leader with the remote group and the rank of its
+/// What follows when the leaders have exchanged their groups, in the leader with the remote group and the rank of its
 /// leader.
 fn join(
     engine: &Engine,

@@ -12,7 +12,7 @@ use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PORT};
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
 
-use crate::port::{address, is_own_user, parts_of};
+use crate::port::{address, is_own_user, parts_of, shown};
 
 /// Time between two attempts while the port's queue is full.
 const RETRY: Duration = Duration::from_millis(1);
@@ -34,9 +34,7 @@ pub fn dial(engine: &Engine, name: &str, deadline: Option<Instant>) -> Result<Ow
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 if let Some(network) = &network {
                     let reached = network.dial(engine, deadline);
-                    return reached
-                        .map(OwnedFd::from)
-                        .map_err(|error| error.arg("port_name", &format_args!("{name:?}")));
+                    return reached.map(OwnedFd::from).map_err(|error| error.arg("port_name", &shown(name)));
                 }
                 return Err(no_port(name, "no process has it open"));
             }
@@ -78,5 +76,5 @@ fn connect(address: &std::os::unix::net::SocketAddr) -> io::Result<UnixStream> {
 
 #[cold]
 fn no_port(name: &str, why: &str) -> Error {
-    Error::new(MPI_ERR_PORT, format!("no connection to this port: {why}")).arg("port_name", &format_args!("{name:?}"))
+    Error::new(MPI_ERR_PORT, format!("no connection to this port: {why}")).arg("port_name", &shown(name))
 }

@@ -16,10 +16,10 @@ use mpi_comm::WordExchange;
 use mpi_core::abi::MPI_ERR_PORT;
 use mpi_errors::{Error, Result};
 use mpi_fabric::host;
+use mpi_fabric::signal_mask::with_all_signals_blocked;
 use mpi_p2p::Engine;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use crate::wait::is_later;
 use crate::words::{SocketWords, receive, waiting_bytes};
 
 /// Most addresses in the name of a port.
@@ -96,11 +96,14 @@ impl NetworkPort {
             match self.listener.accept() {
                 Ok((stream, _)) => pending.extend(Pending::new(stream)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if is_later(&error) || error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(error) => return Err(error),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_of_listener(&error) => return Err(error),
+                // A fault of the connection or of its network, or no descriptor is free now.
+                Err(_) => break,
             }
             if pending.len() > MOST_PENDING {
-                pending.remove(0);
+                let silent = pending.iter().position(|it| it.is_ready() != Some(true));
+                pending.remove(silent.unwrap_or(0));
             }
         }
         let mut at = 0;
@@ -175,7 +178,7 @@ impl NetworkName {
             let limit = deadline.map_or(limit, |deadline| deadline.min(limit));
             let reached = connect(engine, *address, limit)?;
             match reached.map_err(|error| error.to_string()).and_then(|stream| {
-                self.greet(engine, stream.as_fd(), limit).map_err(|error| error.to_string()).map(|()| stream)
+                self.greet(engine, stream.as_fd(), deadline).map_err(|error| error.to_string()).map(|()| stream)
             }) {
                 Ok(stream) => return Ok(stream),
                 Err(why) => reasons.push(format!("{address}: {why}")),
@@ -184,8 +187,9 @@ impl NetworkName {
         Err(Error::new(MPI_ERR_PORT, format!("it is not reached: {}", reasons.join("; "))))
     }
 
-    fn greet(&self, engine: &Engine, socket: BorrowedFd<'_>, limit: Instant) -> Result<()> {
-        let words = SocketWords { engine, socket, deadline: Some(limit) };
+    /// Exchanges the proofs, which the port begins when a process accepts at it.
+    fn greet(&self, engine: &Engine, socket: BorrowedFd<'_>, deadline: Option<Instant>) -> Result<()> {
+        let words = SocketWords { engine, socket, deadline };
         let own: [u64; 2] = host::random_words().map_err(|error| Error::new(MPI_ERR_PORT, error.to_string()))?;
         let (mut number, mut proof) = ([0; 2], [0; 2]);
         words.swap(&[], &mut number)?;
@@ -207,7 +211,7 @@ fn connect(engine: &Engine, address: SocketAddr, limit: Instant) -> Result<io::R
         // The receiver may be gone after an error of progress.
         let _ = sender.send(TcpStream::connect_timeout(&address, left));
     };
-    if let Err(error) = std::thread::Builder::new().name("mpi-dial".into()).spawn(run) {
+    if let Err(error) = with_all_signals_blocked(|| std::thread::Builder::new().name("mpi-dial".into()).spawn(run)) {
         return Ok(Err(error));
     }
     loop {
@@ -223,6 +227,11 @@ fn connect(engine: &Engine, address: SocketAddr, limit: Instant) -> Result<io::R
             Err(_) => return Ok(Err(io::ErrorKind::TimedOut.into())),
         }
     }
+}
+
+/// Whether an error of accepting is one of the socket that listens.
+fn is_of_listener(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EBADF | libc::EINVAL | libc::ENOTSOCK | libc::EOPNOTSUPP | libc::EFAULT))
 }
 
 /// The proof of one end.

@@ -91,9 +91,7 @@ impl Port {
         let mut wait = SocketWait::new(engine, deadline);
         loop {
             if self.closed.load(Ordering::Relaxed) {
-                return Err(
-                    Error::new(MPI_ERR_PORT, "the port was closed").arg("port_name", &format_args!("{:?}", self.name))
-                );
+                return Err(Error::new(MPI_ERR_PORT, "the port was closed").arg("port_name", &shown(&self.name)));
             }
             match self.listener.accept() {
                 Ok((stream, _)) => {
@@ -145,6 +143,14 @@ fn greets(engine: &Engine, stream: BorrowedFd<'_>, deadline: Option<Instant>) ->
     Ok(!is_ready(stream, libc::POLLRDHUP, 0))
 }
 
+/// A name as messages show it: without the addresses and the secret, because files of output may be read by others.
+pub(crate) fn shown(name: &str) -> String {
+    match name.split_once('+') {
+        Some((public, _)) => format!("{public:?}..."),
+        None => format!("{name:?}"),
+    }
+}
+
 /// The digits of a port's name, and its part for other hosts.
 /// # Errors
 /// `MPI_ERR_PORT` for a name that is none.
@@ -160,7 +166,7 @@ pub(crate) fn parts_of(name: &str) -> Result<(&str, Option<NetworkName>)> {
             "a port's name is {PREFIX} and {DIGITS} hexadecimal digits, with + and addresses if it is for several hosts"
         )
     };
-    parts.ok_or_else(|| Error::new(MPI_ERR_PORT, rule()).arg("port_name", &format_args!("{name:?}")))
+    parts.ok_or_else(|| Error::new(MPI_ERR_PORT, rule()).arg("port_name", &shown(name)))
 }
 
 /// Who is to reach a port with this name.
@@ -223,5 +229,10 @@ mod tests {
         ] {
             assert_eq!(parts_of(bad).expect_err(bad).class(), MPI_ERR_PORT, "{bad:?}");
         }
+        let secret = wide.name().split_once('+').expect("a name with addresses").1;
+        assert!(
+            !shown(wide.name()).contains(&secret[..8])
+                && !parts_of(cut).expect_err(cut).to_string().contains(&secret[..8])
+        );
     }
 }

@@ -143,7 +143,8 @@ impl File {
         if bytes == 0 || !self.is_atomic() {
             return Ok(None);
         }
-        if let (Some(Hosts { locks: false, .. }), Some(served)) = (&self.hosts, self.shared()?.served()) {
+        let served = self.shared.as_ref().and_then(|shared| shared.served());
+        if let (Some(Hosts { locks: false, .. }), Some(served)) = (&self.hosts, served) {
             let held = self.turns.lock_over_hosts(&self.system, served, write)?;
             self.forget_cached();
             return Ok(Some(held));

@@ -301,9 +301,7 @@ fn open_first(
     served: Option<Served>,
 ) -> Result<(Opened, [u64; 2]), Fault> {
     if served.is_some() {
-        // Before it is opened, because opening a pipe may wait.
-        let is_file = |facts: fs::Metadata| facts.is_file() || facts.is_dir();
-        same_file::check_regular(fs::metadata(&request.path).map_or(true, is_file))?;
+        refuse_pipe(request)?;
     }
     let mut opened = open_here(request, create)?;
     if opened.regular && request.amode.writes() && !request.amode.is_unique() {
@@ -330,12 +328,19 @@ fn open_first(
     }
 }
 
+/// Refuses what is no regular file on processes of several hosts, before it is opened, because opening a pipe may wait.
+fn refuse_pipe(request: &Request) -> Result<(), Fault> {
+    let is_file = |facts: fs::Metadata| facts.is_file() || facts.is_dir();
+    same_file::check_regular(fs::metadata(&request.path).map_or(true, is_file))
+}
+
 /// Opens the file in another process.
 fn open_further(request: &Request, found_at: [u64; 2], served: Option<Served>) -> Result<Opened, Fault> {
     let Some(served) = served else {
         let opened = open_here(request, false)?;
         return Ok(Opened { shared: SharedPointer::open(found_at).ok(), ..opened });
     };
+    refuse_pipe(request)?;
     let system = match request.amode.creates() {
         true => same_file::open_created(&options(request), &request.path)?,
         false => options(request).open(&request.path)?,

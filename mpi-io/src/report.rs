@@ -47,8 +47,10 @@ impl Report {
 }
 
 fn among_all<'a>(engine: &'a Engine, comm: &Comm) -> Exchange<'a> {
-    let guard = engine.lock();
-    let over_hosts = engine.has_network(&guard) && !engine.on_one_host(&guard, comm.group().world_ranks());
+    let (guard, members) = (engine.lock(), comm.group().world_ranks());
+    // A job on one host, without a network of its own, may have been connected with one on others.
+    let may_span = engine.has_network(&guard) || members.iter().any(|member| *member >= engine.size());
+    let over_hosts = may_span && !engine.on_one_host(&guard, members);
     drop(guard);
     Exchange::among_all(engine, comm, if over_hosts { TAG_OVER_HOSTS } else { TAG })
 }

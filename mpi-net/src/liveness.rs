@@ -35,6 +35,8 @@ const LEAVING: u8 = b'e';
 const ACCEPTED: u8 = b'a';
 /// From so many peers of other jobs on, those that have disconnected are forgotten.
 const MOST_FOREIGN: usize = 4096;
+/// Most connections of a pair: both may connect at once, and again when a number is used again.
+const MOST_CONNECTIONS: usize = 4;
 /// How long an accepted connection may stay without a rank.
 const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Most accepted connections without a rank.
@@ -406,7 +408,8 @@ impl Watch {
             {
                 let host = name_in(&new.hello);
                 let peer = self.peers.entry(from).or_insert_with(|| Peer { host, connections: Vec::new() });
-                if peer.connections.len() < 2 {
+                // One that is closed after it was accepted would be taken for the end of this process.
+                if peer.connections.len() < MOST_CONNECTIONS {
                     peer.connections.push(Connection { stream: new.stream, confirmed: true });
                 }
             }

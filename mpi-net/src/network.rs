@@ -146,6 +146,8 @@ struct Inner {
     free: Vec<u32>,
     /// Sends that have not completed.
     under_way: usize,
+    /// Number of ranks of this job.
+    size: u32,
     /// Peers with packets that wait.
     waiting: Vec<u32>,
     /// Peers that are owed half of their credits or more.
@@ -212,6 +214,7 @@ impl Network {
             receivers: [0; SENDS],
             free: (RECEIVES as u32..(RECEIVES + SENDS) as u32).collect(),
             under_way: 0,
+            size: options.size,
             waiting: Vec::new(),
             creditors: Vec::new(),
             arrived: VecDeque::new(),
@@ -321,7 +324,11 @@ impl Shared {
 impl Inner {
     /// The number of a peer's address, which is found at the first message. `None`: the peer is lost now.
     fn address(&mut self, peer: u32) -> Option<u64> {
-        if let Some(address) = self.peers[peer as usize].address {
+        let found = &mut self.peers[peer as usize];
+        if let Some(address) = found.address {
+            if found.dials_late {
+                found.dial_late(peer, self.liveness.as_ref());
+            }
             return Some(address);
         }
         let found = match &self.addresses {

@@ -73,7 +73,9 @@ impl Inner {
         let packet = &bytes_of(words)[..bytes.min(BUFFER)];
         let valid = Header::read(packet).and_then(|header| {
             let number = match header.connection {
-                0 => header.from,
+                // A rank of this job; a number above has no identity to prove while no process has it.
+                0 if header.from < self.size => header.from,
+                0 => return None,
                 connection => self.of_connections.get(&(connection, header.from)).copied()?,
             };
             let identity = self.peers.get(number as usize)?.identity;
@@ -85,6 +87,9 @@ impl Inner {
             return 0;
         };
         let peer = &mut self.peers[from as usize];
+        if peer.dials_late {
+            peer.dial_late(from, self.liveness.as_ref());
+        }
         if peer.lost.is_some() {
             return 0;
         }

@@ -34,9 +34,7 @@ impl Inner {
 
     /// Connects with a peer to find its end.
     pub(super) fn dial(&self, peer: u32, place: &Place) {
-        if let Some(liveness) = self.liveness.as_ref().filter(|_| place.port != 0) {
-            liveness.dial(peer, self.peers[peer as usize].identity, &place.host, place.ip, place.port);
-        }
+        self.peers[peer as usize].dial(peer, place, self.liveness.as_ref());
     }
 
     /// Connects a process of another job under a number.
@@ -45,6 +43,11 @@ impl Inner {
         let identity = Identity { connection, secret: Secret(secret), own, theirs };
         while self.peers.len() <= number as usize {
             self.peers.push(Peer::vacant());
+        }
+        // Its last connection was released by the other process alone.
+        if let Some(liveness) = self.liveness.as_ref().filter(|_| self.peers[number as usize].identity.connection != 0)
+        {
+            liveness.forget(number);
         }
         self.clear(number);
         self.peers[number as usize] = Peer::of_connection(identity, id);
@@ -65,9 +68,13 @@ impl Inner {
     /// All processes of a connection have connected: finds the end of this one from now on. `dials`: this process connects,
     /// not the other one.
     pub(super) fn begin(&mut self, number: u32, dials: bool) {
-        let place = self.peers[number as usize].place.take();
-        if let Some(place) = place.filter(|_| dials) {
-            self.dial(number, &place);
+        let peer = &mut self.peers[number as usize];
+        if dials {
+            if let Some(place) = peer.place.take() {
+                self.dial(number, &place);
+            }
+        } else {
+            peer.dials_late = true;
         }
     }
 

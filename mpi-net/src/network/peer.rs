@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use mpi_fabric::ProcessId;
 
 use super::CREDITS;
+use crate::liveness::Requests;
 use crate::token::{Identity, Secret};
 
 /// Where a process listens for connections of `liveness`.
@@ -25,6 +27,8 @@ pub(super) struct Peer {
     pub(super) id: Option<ProcessId>,
     /// Where it listens for connections that show that it is there.
     pub(super) place: Option<Place>,
+    /// Whether this process connects there at the first message.
+    pub(super) dials_late: bool,
     /// The number of its address.
     pub(super) address: Option<u64>,
     /// Packets with records that may be sent now.
@@ -64,6 +68,7 @@ impl Peer {
             identity,
             id: None,
             place: None,
+            dials_late: false,
             address: None,
             credits: CREDITS,
             owed: 0,
@@ -86,9 +91,25 @@ impl Peer {
         Peer { id: Some(id), ..Peer::new(identity) }
     }
 
-    /// None: a number that no process has. Nothing is sent to it.
+    /// None: a number that no process has. Nothing is sent to it, and nothing taken for it.
     pub(super) fn vacant() -> Peer {
         Peer { failed: true, ..Peer::new(Identity { connection: 0, secret: Secret(0), own: 0, theirs: 0 }) }
+    }
+
+    /// Connects with it, under this number, to find its end.
+    pub(super) fn dial(&self, number: u32, place: &Place, liveness: Option<&Arc<Requests>>) {
+        if let Some(liveness) = liveness.filter(|_| place.port != 0) {
+            liveness.dial(number, self.identity, &place.host, place.ip, place.port);
+        }
+    }
+
+    /// The first message with a process that is one of many: finds its end from now on.
+    #[cold]
+    pub(super) fn dial_late(&mut self, number: u32, liveness: Option<&Arc<Requests>>) {
+        self.dials_late = false;
+        if let Some(place) = self.place.take() {
+            self.dial(number, &place, liveness);
+        }
     }
 
     /// Whether nothing is sent to it any more.

@@ -241,6 +241,7 @@ impl Front<'_> {
                 self.start_when_ready(now.duration_since(begin))?;
             }
             self.serve_spawned(now);
+            self.rest_for_others();
             if self.started && self.are_over() || self.ending.hopeless(now) {
                 self.end_streams();
                 if self.streams.done() {

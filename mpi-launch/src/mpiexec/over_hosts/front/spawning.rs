@@ -56,8 +56,10 @@ impl Spawning {
 /// The request in these lines, if they are one.
 fn collected(lines: &[u8]) -> Option<Collected> {
     let mut collector = Collector::default();
-    let mut lines = lines.split(|byte| *byte == b'\n');
-    while let Some(line) = lines.next().filter(|_| lines.size_hint().0 <= LONGEST_REQUEST) {
+    if lines.len() > LONGEST_REQUEST {
+        return None;
+    }
+    for line in lines.split(|byte| *byte == b'\n') {
         match collector.in_block() {
             true => {
                 if let Some(collected) = collector.line(line) {
@@ -74,9 +76,16 @@ fn collected(lines: &[u8]) -> Option<Collected> {
 impl Front<'_> {
     /// Whether no process of the job, and of those that it has spawned, is left.
     pub(super) fn are_over(&self) -> bool {
-        let waits =
-            self.spawning.jobs.living() > 0 && !(self.ending.failure().is_some() && self.spawning.jobs.are_apart());
-        self.hosts.iter().all(Host::is_over) && !waits
+        self.hosts.iter().all(Host::is_over) && self.spawning.jobs.living() == 0
+    }
+
+    /// After a failure, when only jobs are left that are not connected with this one, waits for them as long as they run: they
+    /// end with this process.
+    pub(super) fn rest_for_others(&mut self) {
+        let jobs = &self.spawning.jobs;
+        if self.hosts.iter().all(Host::is_over) && jobs.living() > 0 && jobs.are_apart() {
+            self.ending.rest();
+        }
     }
 
     /// Adds what to wait for.
@@ -227,5 +236,6 @@ mod tests {
             assert_eq!(collected(&lines.as_bytes()[..end]), None, "{end}");
         }
         assert_eq!(collected(b"cmd=abort\n"), None);
+        assert_eq!(collected(&[lines.as_bytes(), &vec![b'x'; LONGEST_REQUEST]].concat()), None, "too long");
     }
 }
