@@ -7,8 +7,6 @@
 //! Invariant: a request whose completion was returned is no longer in its table, or persistent and inactive.
 
 use std::collections::HashMap;
-use std::thread::{sleep, yield_now};
-use std::time::Duration;
 
 use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, Kind, Status};
@@ -21,10 +19,6 @@ use crate::engine::Engine;
 use crate::request::{Completion, Request, no_such_request};
 
 const NULL: Handle = Handle(MPI_REQUEST_NULL);
-/// Of the tests without success where processes share cores, one in so many sleeps, the others yield.
-const TESTS_PER_SLEEP: u32 = 64;
-/// The shortest sleep, to which the kernel adds some 50 us: about 1 us for each test.
-const SHORTEST_SLEEP: Duration = Duration::from_nanos(1);
 
 impl Engine {
     /// Waits for one request.
@@ -62,16 +56,6 @@ impl Engine {
             Some(completion) => Ok(self.called_back(request, completion)),
             None => Err(no_such_request(request)),
         }
-    }
-
-    /// One pass of progress in a test of the program, which the progress thread counts.
-    #[inline(always)]
-    pub(crate) fn advance_for_test(&self, guard: &mut Guard<'_>) -> Result<usize> {
-        let background = &mut self.state.get_mut(guard).core.background;
-        if background.running {
-            background.tests += 1;
-        }
-        self.advance(guard)
     }
 
     /// Tests one request; its completion if it is done.
@@ -278,23 +262,6 @@ impl Engine {
             guard.unlocked(|| self.report_completions(requests, later, &mut each));
         }
         missing.map_or(Ok(true), |request| Err(no_such_request(request)))
-    }
-
-    /// Counts a test that found its operations incomplete, and lets other threads of the process take the lock, or another
-    /// process run where processes share cores, because a program that tests in a loop would use up its share of the core
-    /// while the others wait for it. Some kernels do not let processes of another session or container run for seconds while a
-    /// process only yields (seen with Linux 6.18), so now and then it sleeps.
-    #[inline]
-    pub(crate) fn failed_test(&self, guard: &mut Guard<'_>) {
-        self.instruments.failed_tests.incr();
-        if self.settings.wait_spins.get() == 0 {
-            let count = &mut self.state.get_mut(guard).core.failed_tests;
-            *count = count.wrapping_add(1);
-            let sleeps = count.is_multiple_of(TESTS_PER_SLEEP);
-            guard.unlocked(|| if sleeps { sleep(SHORTEST_SLEEP) } else { yield_now() });
-        } else {
-            guard.let_others_in();
-        }
     }
 
     /// Frees a request without waiting for it: its operation completes by itself (MPI-4.1, 3.7.3).

@@ -110,6 +110,7 @@ mod shared_copy;
 mod short_receive;
 mod start;
 mod sync;
+mod test_pass;
 mod transfer;
 mod transfer_slots;
 mod wait_record;

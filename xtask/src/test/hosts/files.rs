@@ -34,7 +34,11 @@ const FILES: &[(&str, &str, &[&str])] = &[
     (
         "files: files of one name on each host",
         "mkdir -p $W/local; lab run 2 mount -t tmpfs none $W/local; echo one > $W/local/file; lab run 2 sh -c \"echo one > $W/local/file\"; hydra -n 4 -host h1,h2 $W/files other $W/local/file; echo code $?; ls -A $W/local; lab run 2 ls -A $W/local; lab run 2 umount $W/local; rm $W/local/file",
-        &["rank 2 on host h2 has another file of this name than rank 0 on host h1", "No Errors\n", "code 0\nfile\nfile\n"],
+        &[
+            "rank 2 on host h2 has another file of this name than rank 0 on host h1",
+            "No Errors\n",
+            "code 0\nfile\nfile\n",
+        ],
     ),
     (
         "files: files of one name on each host, for reading, without locks",
