@@ -45,7 +45,7 @@ pub(crate) struct BothGroups<'a> {
     /// Rank of the leader in the local group, and in the remote group.
     leaders: [usize; 2],
     remote_size: usize,
-    /// Whether the other leader waits for words, or will wait for them.
+    /// Whether the other leader waits for words, or will wait for them; in a leader, while the groups are being connected.
     is_awaited: Cell<bool>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> BothGroups<'a> {
             link,
             leaders: [0; 2],
             remote_size: remote.group().size() as usize,
-            is_awaited: Cell::new(true),
+            is_awaited: Cell::default(),
         }
     }
 
@@ -72,7 +72,7 @@ impl<'a> BothGroups<'a> {
     /// once the leader has received it. `link` is significant at the leader.
     pub fn unconnected(engine: &'a Engine, comm: &Comm, leader: u32, link: Option<LeaderLink<'a>>) -> BothGroups<'a> {
         let local = Exchange::among_all(engine, comm, tags::BOTH_GROUPS).starting_at(leader as usize);
-        BothGroups { engine, local, link, leaders: [leader as usize, 0], remote_size: 0, is_awaited: Cell::new(false) }
+        BothGroups { engine, local, link, leaders: [leader as usize, 0], remote_size: 0, is_awaited: Cell::default() }
     }
 
     /// The leaders have exchanged their groups. Each of them waits for the words of the other one from now on.
@@ -124,15 +124,15 @@ impl<'a> BothGroups<'a> {
             remote.rotate_right(self.leaders[1]);
             remote
         };
-        if let Some(swapped) = &swapped {
-            self.is_awaited.set(swapped.is_ok() && more(&[local.clone(), of_remote(&words)]));
-        }
+        // Before the distribution, which may fail in the leader too.
+        let known = matches!(swapped, Some(Ok(()))).then(|| [std::mem::take(&mut local), of_remote(&words)]);
+        self.is_awaited.set(known.as_ref().is_some_and(more));
         self.local.distribute(&mut words)?;
         swapped.unwrap_or(Ok(()))?;
         if words[0] != 0 {
             return Err(Error::new(words[0] as i32, "the leader of the local group has lost the other group"));
         }
-        Ok([local, of_remote(&words)])
+        Ok(known.unwrap_or_else(|| [local, of_remote(&words)]))
     }
 }
 

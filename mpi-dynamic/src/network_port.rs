@@ -65,7 +65,7 @@ impl NetworkPort {
     /// # Errors
     /// Those of the system.
     pub(crate) fn open() -> io::Result<NetworkPort> {
-        let mut ips: Vec<IpAddr> = host_addresses().into_iter().filter(is_reached).take(MOST_ADDRESSES).collect();
+        let mut ips: Vec<IpAddr> = host::addresses().into_iter().filter(host::is_far).take(MOST_ADDRESSES).collect();
         if ips.is_empty() {
             ips.push(Ipv4Addr::LOCALHOST.into());
         }
@@ -246,44 +246,6 @@ fn proof_of([high, low]: [u64; 2], [of_port, of_caller]: [[u64; 2]; 2], end: u64
 
 fn bytes_of(words: [u64; 2]) -> [u8; 16] {
     std::array::from_fn(|at| words[at / 8].to_le_bytes()[at % 8])
-}
-
-/// Whether other hosts may reach an address of this one. Addresses of a link need its number, which is another one on each host.
-fn is_reached(ip: &IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => !ip.is_loopback() && !ip.is_link_local() && !ip.is_unspecified(),
-        IpAddr::V6(ip) => !ip.is_loopback() && !ip.is_unicast_link_local() && !ip.is_unspecified(),
-    }
-}
-
-/// The addresses of this host's interfaces; none where the system does not report them.
-fn host_addresses() -> Vec<IpAddr> {
-    let (mut list, mut addresses) = (std::ptr::null_mut(), Vec::new());
-    // SAFETY: the call makes a list, which is freed once below; each entry and its address, if it has one, is valid until then, and
-    // an address is of the type that its family names.
-    unsafe {
-        if libc::getifaddrs(&mut list) != 0 {
-            return addresses;
-        }
-        let mut next = list;
-        while let Some(interface) = next.as_ref() {
-            next = interface.ifa_next;
-            let Some(address) = interface.ifa_addr.as_ref() else { continue };
-            match i32::from(address.sa_family) {
-                libc::AF_INET => {
-                    let address = &*interface.ifa_addr.cast::<libc::sockaddr_in>();
-                    addresses.push(IpAddr::from(address.sin_addr.s_addr.to_ne_bytes()));
-                }
-                libc::AF_INET6 => {
-                    let address = &*interface.ifa_addr.cast::<libc::sockaddr_in6>();
-                    addresses.push(IpAddr::from(address.sin6_addr.s6_addr));
-                }
-                _ => {}
-            }
-        }
-        libc::freeifaddrs(list);
-    }
-    addresses
 }
 
 #[cfg(test)]

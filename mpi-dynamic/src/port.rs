@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PORT};
 use mpi_errors::{Error, Result};
+use mpi_fabric::host;
 use mpi_p2p::Engine;
 
 use crate::network_port::{NetworkName, NetworkPort};
@@ -193,13 +194,7 @@ pub(crate) fn is_own_user(stream: &UnixStream) -> bool {
 }
 
 fn random_digits() -> std::io::Result<String> {
-    let mut bytes = [0u8; DIGITS / 2];
-    // SAFETY: the buffer is writable for its length.
-    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    match got == bytes.len() as isize {
-        true => Ok(format!("{:032x}", u128::from_le_bytes(bytes))),
-        false => Err(std::io::Error::last_os_error()),
-    }
+    host::random_words().map(|[high, low]| format!("{high:016x}{low:016x}"))
 }
 
 #[cfg(test)]

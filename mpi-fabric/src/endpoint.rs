@@ -35,7 +35,7 @@ use crate::recorder::Recorder;
 use crate::ring::Expected;
 use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
-use crate::transport::Transport;
+use crate::transport::{Transport, Way};
 use crate::variables::{FabricInstruments, RingInstruments};
 pub use calibrate::Near;
 pub use copier::Copier;
@@ -224,13 +224,13 @@ impl Endpoint {
 
     #[cold]
     fn push_after_making_room(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
-        if dest >= self.size {
-            return self.push_over_bridge(dest, &head, payload.len(), |room| room.copy_from_slice(payload));
-        }
-        if let Some(network) = &mut self.network
-            && self.outputs.get(dest as usize).is_none_or(|output| output.local.is_none())
+        if self.way(dest) == Way::Network
+            && let Some(network) = &mut self.network
         {
             return network.push(dest, &head, payload);
+        }
+        if dest >= self.size {
+            return self.push_over_bridge(dest, &head, payload.len(), |room| room.copy_from_slice(payload));
         }
         // A longer payload than that: the caller offers the message.
         if payload.len() > self.max_payload || self.make_room(dest, payload.len()).is_err() {
@@ -265,15 +265,15 @@ impl Endpoint {
             return Ok(());
         }
         if !self.outputs.get(dest as usize).is_some_and(|output| output.ring.fits(len)) {
-            if dest >= self.size {
-                return self.push_over_bridge(dest, head, len, fill);
-            }
-            if let Some(network) = &mut self.network
-                && self.outputs.get(dest as usize).is_none_or(|output| output.local.is_none())
+            if self.way(dest) == Way::Network
+                && let Some(network) = &mut self.network
             {
                 let mut payload = vec![0; len];
                 fill(&mut payload);
                 return network.push(dest, head, &payload);
+            }
+            if dest >= self.size {
+                return self.push_over_bridge(dest, head, len, fill);
             }
             if self.make_room(dest, len).is_err() {
                 return Err(self.full());

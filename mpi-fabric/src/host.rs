@@ -1,6 +1,7 @@
-//! Facts about the host: its name, and how many cores the calling process may use.
+//! Facts about the host: its name, its addresses, random numbers, and how many cores the calling process may use.
 
 use std::fs;
+use std::net::IpAddr;
 
 /// Facts about the host of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,46 @@ pub fn name() -> String {
     let done = unsafe { libc::gethostname(buffer.as_mut_ptr().cast(), buffer.len()) } == 0;
     let text = buffer.split(|b| *b == 0).next().filter(|text| done && !text.is_empty());
     text.map_or_else(|| "localhost".into(), |text| String::from_utf8_lossy(text).into_owned())
+}
+
+/// The addresses of the machine's network interfaces; none where the system does not report them.
+pub fn addresses() -> Vec<IpAddr> {
+    let (mut list, mut addresses) = (std::ptr::null_mut(), Vec::new());
+    // SAFETY: the call makes a list, which is freed once below; each entry and its address, if it has one, is valid
+    // until then, and an address is of the type that its family names.
+    unsafe {
+        if libc::getifaddrs(&mut list) != 0 {
+            return addresses;
+        }
+        let mut entry = list;
+        while let Some(interface) = entry.as_ref() {
+            if let Some(address) = interface.ifa_addr.as_ref() {
+                match i32::from(address.sa_family) {
+                    libc::AF_INET => {
+                        let address = &*interface.ifa_addr.cast::<libc::sockaddr_in>();
+                        addresses.push(IpAddr::from(address.sin_addr.s_addr.to_ne_bytes()));
+                    }
+                    libc::AF_INET6 => {
+                        let address = &*interface.ifa_addr.cast::<libc::sockaddr_in6>();
+                        addresses.push(IpAddr::from(address.sin6_addr.s6_addr));
+                    }
+                    _ => {}
+                }
+            }
+            entry = interface.ifa_next;
+        }
+        libc::freeifaddrs(list);
+    }
+    addresses
+}
+
+/// Whether other hosts may reach an address of this one. Addresses of a link need its number, which is another one on each host.
+pub fn is_far(address: &IpAddr) -> bool {
+    let of_link = match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    !(address.is_loopback() || address.is_unspecified() || of_link)
 }
 
 /// A number that processes have in common if they see each other's process ids, and so may share memory: of this run of the kernel,
@@ -119,6 +160,17 @@ fn parse_cpu_max(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_host_has_a_loopback_address_which_others_do_not_reach() {
+        let addresses = addresses();
+        assert!(addresses.is_empty() || addresses.iter().any(IpAddr::is_loopback), "{addresses:?}");
+        let far = |text: &str| is_far(&text.parse().expect("an address"));
+        assert!(far("192.168.1.2") && far("2001:db8::1"));
+        for near in ["127.0.0.1", "::1", "0.0.0.0", "::", "169.254.1.1", "fe80::1"] {
+            assert!(!far(near), "{near}");
+        }
+    }
 
     #[test]
     fn quotas_round_up_to_whole_cores() {

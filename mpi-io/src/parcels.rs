@@ -21,7 +21,7 @@ use crate::report::{Report, exchange_after, first_fault};
 use crate::runs::Runs;
 use crate::two_phase::Turn;
 use crate::view::View;
-use crate::window::Window;
+use crate::window::{Window, of_length};
 
 /// Tag of places and data for a window; the loss of a process ends messages with it alone.
 const TO_WINDOW: i32 = TAGS_OF_SOME + 0x7012;
@@ -39,14 +39,6 @@ impl Part {
     fn of(view: &View, (first, last): (u64, u64), turn: Turn) -> Part {
         Part { first, bytes: last - first, runs: Runs::of_data(view, first, last - first, turn.from) }
     }
-}
-
-/// A window of this length in the memory; longer memory stays.
-fn of_length(memory: &mut Vec<u8>, bytes: u64) -> &mut [u8] {
-    if (memory.len() as u64) < bytes {
-        memory.resize(bytes as usize, 0);
-    }
-    &mut memory[..bytes as usize]
 }
 
 impl File {

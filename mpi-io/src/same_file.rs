@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use mpi_comm::Comm;
 use mpi_core::abi::{MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME};
 use mpi_errors::Result;
+use mpi_fabric::host;
 use mpi_p2p::{Engine, TAGS_OF_SOME};
 
 use crate::atomicity::{Kind, is_locked_at, set, try_set};
@@ -83,12 +84,8 @@ pub(crate) fn lock_evidence(file: &File, writes: bool) -> u64 {
 }
 
 /// A random number; 0 if the system has none.
-#[allow(unsafe_code)] // the standard library has no call for this
 fn random() -> u64 {
-    let mut bytes = [0; 8];
-    // SAFETY: the memory is writable for its length.
-    let filled = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    if filled == 8 { u64::from_ne_bytes(bytes) } else { 0 }
+    host::random_words().map_or(0, |[word]| word)
 }
 
 /// The number of a file, and one of its length and times. They are the same on all hosts.

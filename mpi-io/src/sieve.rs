@@ -17,7 +17,7 @@ use crate::fault::Fault;
 use crate::file::File;
 use crate::moved::Moved;
 use crate::view::View;
-use crate::window::Window;
+use crate::window::{Window, of_length};
 
 /// The copying that costs as much time as a short system call, in bytes.
 const CALL_BYTES: u64 = 4096;
@@ -151,13 +151,4 @@ impl File {
     fn keep_sieve_memory(&self, memory: Vec<u8>) {
         *self.sieve.lock().unwrap_or_else(PoisonError::into_inner) = memory;
     }
-}
-
-/// The first bytes of the memory, which grows to have as many.
-fn of_length(memory: &mut Vec<u8>, length: u64) -> &mut [u8] {
-    let length = length as usize;
-    if memory.len() < length {
-        memory.resize(length, 0);
-    }
-    &mut memory[..length]
 }

@@ -10,6 +10,15 @@ use mpi_datatype::{RecvBuf, SendBuf};
 
 use crate::view::View;
 
+/// The first bytes of the memory, which grows to have as many.
+pub(crate) fn of_length(memory: &mut Vec<u8>, length: u64) -> &mut [u8] {
+    let length = length as usize;
+    if memory.len() < length {
+        memory.resize(length, 0);
+    }
+    &mut memory[..length]
+}
+
 /// A range of the file in memory, exclusively borrowed.
 pub(crate) struct Window<'a> {
     start: *mut u8,

@@ -327,7 +327,7 @@ impl Inner {
         let found = &mut self.peers[peer as usize];
         if let Some(address) = found.address {
             if found.dials_late {
-                found.dial_late(peer, self.liveness.as_ref());
+                found.dial_where_it_listens(peer, self.liveness.as_ref());
             }
             return Some(address);
         }
@@ -338,7 +338,7 @@ impl Inner {
         let entered = found.and_then(|text| {
             let place = self.enter_address(peer, &text)?;
             // A peer whose first message came before has connected itself.
-            self.dial(peer, &place);
+            self.peers[peer as usize].dial(peer, &place, self.liveness.as_ref());
             Ok(())
         });
         if let Err(why) = entered {

@@ -112,7 +112,8 @@ pub(crate) struct Core {
     pub waiters: Waiters,
     /// What the progress thread is for.
     pub background: Background,
-    /// Tests that found their operations incomplete where processes share cores; wraps around.
+    /// Tests that found their operations incomplete where processes share cores; wraps around. The instrument may be compiled
+    /// out.
     pub failed_tests: u32,
     /// The lock of all this: whether other threads may wait for it.
     pub lock: Arc<ProcessLock>,

@@ -113,8 +113,8 @@ impl Process {
         self.connected_with(&local, made, local.errhandler().get())
     }
 
-    /// `MPI_Comm_join`: an intercommunicator of this process and the one at the other end of a socket. Waits, with no guard held. Errors: `MPI_ERR_ARG` for what is no connected stream
-    /// socket, and as [`Process::connect_over`].
+    /// `MPI_Comm_join`: an intercommunicator of this process and the one at the other end of a socket. Waits, with no
+    /// guard held. Errors: `MPI_ERR_ARG` for what is no connected stream socket, and as [`Process::connect_over`].
     pub fn comm_join(&self, socket: i32) -> Result<Handle> {
         let local = self.parent(Handle(MPI_COMM_SELF))?;
         let made = join_over(&self.engine, &local, socket, &self.context_ids)?;

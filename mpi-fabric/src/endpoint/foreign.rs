@@ -221,13 +221,6 @@ impl Endpoint {
         len: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Full> {
-        if self.is_remote(dest)
-            && let Some(network) = &mut self.network
-        {
-            let mut payload = vec![0; len];
-            fill(&mut payload);
-            return network.push(dest, head, &payload);
-        }
         let pushed = match &mut self.bridges {
             Some(bridges) => bridges.push(dest, head, len, fill, self.variables),
             None => panic!("process number {dest} of {}", self.size),

@@ -45,7 +45,7 @@ fn is_local_name(name: &str, own: &str) -> bool {
 
 fn is_local_address(name: &str) -> bool {
     let name = name.trim_start_matches('[').trim_end_matches(']');
-    name.parse().is_ok_and(|address: IpAddr| address.is_loopback() || os::addresses().contains(&address))
+    name.parse().is_ok_and(|address: IpAddr| address.is_loopback() || host::addresses().contains(&address))
 }
 
 fn usual_name(arch: &str) -> String {

@@ -6,7 +6,7 @@ mod machine;
 pub(super) mod tracing;
 
 pub(super) use fork::{Fork, Inherited, fork_daemon, fork_job, take_over};
-pub(super) use machine::{Mask, addresses, allowed_cores, local_time, machine, mask_of, utc_time};
+pub(super) use machine::{Mask, allowed_cores, local_time, machine, mask_of, utc_time};
 pub(super) use tracing::Stop;
 
 use std::io;

@@ -88,7 +88,7 @@ impl Inner {
         };
         let peer = &mut self.peers[from as usize];
         if peer.dials_late {
-            peer.dial_late(from, self.liveness.as_ref());
+            peer.dial_where_it_listens(from, self.liveness.as_ref());
         }
         if peer.lost.is_some() {
             return 0;

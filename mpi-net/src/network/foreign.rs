@@ -32,11 +32,6 @@ impl Inner {
         Ok(place)
     }
 
-    /// Connects with a peer to find its end.
-    pub(super) fn dial(&self, peer: u32, place: &Place) {
-        self.peers[peer as usize].dial(peer, place, self.liveness.as_ref());
-    }
-
     /// Connects a process of another job under a number.
     pub(super) fn connect(&mut self, number: u32, peer: &RemotePeer) -> std::result::Result<(), String> {
         let RemotePeer { id, connection, secret, own, theirs, .. } = *peer;
@@ -69,12 +64,9 @@ impl Inner {
     /// not the other one.
     pub(super) fn begin(&mut self, number: u32, dials: bool) {
         let peer = &mut self.peers[number as usize];
-        if dials {
-            if let Some(place) = peer.place.take() {
-                self.dial(number, &place);
-            }
-        } else {
-            peer.dials_late = true;
+        match dials {
+            true => peer.dial_where_it_listens(number, self.liveness.as_ref()),
+            false => peer.dials_late = true,
         }
     }
 

@@ -103,9 +103,9 @@ impl Peer {
         }
     }
 
-    /// The first message with a process that is one of many: finds its end from now on.
+    /// Connects with a process of another job, once: now, or with one of many at the first message.
     #[cold]
-    pub(super) fn dial_late(&mut self, number: u32, liveness: Option<&Arc<Requests>>) {
+    pub(super) fn dial_where_it_listens(&mut self, number: u32, liveness: Option<&Arc<Requests>>) {
         self.dials_late = false;
         if let Some(place) = self.place.take() {
             self.dial(number, &place, liveness);

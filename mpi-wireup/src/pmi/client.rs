@@ -38,6 +38,10 @@ pub struct Client {
 }
 
 impl Client {
+    fn new(connection: Connection, origin: String, limit: Duration, [rank, size]: [u32; 2], shared: bool) -> Client {
+        Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0, shared }
+    }
+
     /// Takes over the descriptor of `PMI_FD` and sends the first request.
     /// # Errors
     /// A sentence that names the variable.
@@ -49,7 +53,7 @@ impl Client {
                  itself, or unset PMI_FD, PMI_RANK and PMI_SIZE to run alone"
             ))
         })?;
-        Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0, shared: false }.greet()
+        Client::new(connection, origin, limit, [rank, size], false).greet()
     }
 
     /// Uses a copy of the descriptor of `PMI_FD`, which stays open, and sends the first request: for our own launcher, which uses
@@ -60,7 +64,7 @@ impl Client {
         let origin = format!("PMI_FD is {fd}");
         let connection = Connection::duplicate(fd)
             .map_err(|why| LauncherError(format!("mpiexec serves PMI to this program ({origin}), but {why}")))?;
-        Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0, shared: true }.greet()
+        Client::new(connection, origin, limit, [rank, size], true).greet()
     }
 
     /// Connects to the address that `PMI_PORT` names, sends `PMI_ID` and receives the rank.
@@ -71,16 +75,7 @@ impl Client {
         let connection = Connection::to_address(address, limit).map_err(|error| {
             LauncherError(format!("the launcher that started this program ({origin}) cannot be reached: {error}"))
         })?;
-        let mut client = Client {
-            connection,
-            origin,
-            limit,
-            rank: 0,
-            size: 1,
-            space: String::new(),
-            longest_value: 0,
-            shared: false,
-        };
+        let mut client = Client::new(connection, origin, limit, [0, 1], false);
         client.introduce(&id.to_string())?;
         client.greet()
     }

@@ -1,7 +1,6 @@
-//! The machine: its architecture, addresses and cores.
+//! The machine: its architecture and cores.
 
 use std::ffi::CStr;
-use std::net::IpAddr;
 
 /// The architecture of the machine, as `uname -m` prints it.
 pub(in crate::mpiexec) fn machine() -> String {
@@ -11,37 +10,6 @@ pub(in crate::mpiexec) fn machine() -> String {
         libc::uname(&mut facts);
         CStr::from_ptr(facts.machine.as_ptr()).to_string_lossy().into_owned()
     }
-}
-
-/// The addresses of the machine's network interfaces; none where the system does not report them.
-pub(in crate::mpiexec) fn addresses() -> Vec<IpAddr> {
-    let (mut list, mut addresses) = (std::ptr::null_mut(), Vec::new());
-    // SAFETY: the call makes a list, which is freed once below; each entry and its address, if it has one, is valid
-    // until then, and an address is of the type that its family names.
-    unsafe {
-        if libc::getifaddrs(&mut list) != 0 {
-            return addresses;
-        }
-        let mut entry = list;
-        while let Some(interface) = entry.as_ref() {
-            if let Some(address) = interface.ifa_addr.as_ref() {
-                match i32::from(address.sa_family) {
-                    libc::AF_INET => {
-                        let address = &*interface.ifa_addr.cast::<libc::sockaddr_in>();
-                        addresses.push(IpAddr::from(address.sin_addr.s_addr.to_ne_bytes()));
-                    }
-                    libc::AF_INET6 => {
-                        let address = &*interface.ifa_addr.cast::<libc::sockaddr_in6>();
-                        addresses.push(IpAddr::from(address.sin6_addr.s6_addr));
-                    }
-                    _ => {}
-                }
-            }
-            entry = interface.ifa_next;
-        }
-        libc::freeifaddrs(list);
-    }
-    addresses
 }
 
 /// Words of a mask that holds any machine's cores.
@@ -96,11 +64,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_machine_has_a_kind_a_core_and_a_loopback_address() {
+    fn the_machine_has_a_kind_and_a_core() {
         assert_eq!(machine(), std::env::consts::ARCH);
         assert!(!allowed_cores().is_empty());
-        let addresses = addresses();
-        assert!(addresses.is_empty() || addresses.iter().any(IpAddr::is_loopback), "{addresses:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 
-use super::super::super::os;
+use mpi_fabric::host;
 
 /// A listener on all addresses of this machine.
 pub(super) fn listen() -> std::io::Result<TcpListener> {
@@ -12,12 +12,7 @@ pub(super) fn listen() -> std::io::Result<TcpListener> {
 
 /// The addresses at which other hosts may reach this machine.
 pub(super) fn addresses() -> Vec<IpAddr> {
-    let all = os::addresses();
-    let is_far = |address: &&IpAddr| match address {
-        IpAddr::V4(address) => !address.is_loopback() && !address.is_link_local(),
-        IpAddr::V6(address) => !address.is_loopback() && !address.is_unicast_link_local(),
-    };
-    let mut far: Vec<IpAddr> = all.iter().filter(is_far).copied().collect();
+    let mut far: Vec<IpAddr> = host::addresses().into_iter().filter(host::is_far).collect();
     far.sort_by_key(IpAddr::is_ipv6);
     if far.is_empty() { vec![Ipv4Addr::LOCALHOST.into()] } else { far }
 }
