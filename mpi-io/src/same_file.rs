@@ -10,7 +10,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 use mpi_comm::Comm;
@@ -183,18 +183,22 @@ pub(crate) fn agree(
     }))
 }
 
-/// Opens a file that rank 0 has just created. A host may remember that it was not there; making a file of the name asks
-/// the file system itself.
+/// What a link that `open_created` makes for a moment points to. It is in no directory, so an open that follows the link
+/// fails with `ENOENT`, whether it would create a file or not.
+const NOWHERE: &str = "/.ferrum-nowhere/file";
+
+/// Opens a file that rank 0 has just created. A host may remember that it was not there; making an entry of the name asks
+/// the file system itself. The entry is a link to nothing: no other process of this host opens it in the meantime.
 pub(crate) fn open_created(options: &OpenOptions, path: &Path) -> io::Result<File> {
     match options.open(path) {
         Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
         result => return result,
     }
-    match options.clone().create_new(true).open(path) {
+    match symlink(NOWHERE, path) {
         // It is not there, so this host has another directory.
-        Ok(_) => fs::remove_file(path).and(Err(io::Error::from_raw_os_error(libc::ENOENT))),
+        Ok(()) => fs::remove_file(path).and(Err(io::Error::from_raw_os_error(libc::ENOENT))),
         Err(error) if error.raw_os_error() == Some(libc::EEXIST) => options.open(path),
-        Err(error) => Err(error),
+        Err(_) => Err(io::Error::from_raw_os_error(libc::ENOENT)),
     }
 }
 
@@ -272,6 +276,23 @@ mod tests {
         let error = open_created(OpenOptions::new().read(true).write(true), &path).expect_err("no file");
         assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn processes_of_one_host_that_ask_at_once_all_find_that_it_is_not_there() {
+        let path = std::env::temp_dir().join(format!("same-file-at-once-{}", std::process::id()));
+        std::thread::scope(|scope| {
+            for writes in [false, true] {
+                let path = &path;
+                scope.spawn(move || {
+                    for _ in 0..2000 {
+                        let error = open_created(File::options().read(true).write(writes), path).expect_err("no file");
+                        assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
+                    }
+                });
+            }
+        });
+        assert!(fs::symlink_metadata(&path).is_err());
     }
 
     #[test]
