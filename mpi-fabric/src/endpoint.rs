@@ -43,6 +43,7 @@ pub use foreign::NetworkSource;
 use foreign::WaysToJobs;
 use lost::LostRank;
 pub use open::{Attachment, HostShare};
+pub use segments::Extent;
 
 /// Payloads from this many bytes on go through the copy buffer.
 const AWAY_FROM: usize = 2 << 10;
@@ -176,7 +177,12 @@ impl Endpoint {
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
         // A peer on a network has a ring that never has room: the bounds check and the check for room also choose the
         // way, so a peer that shares memory pays nothing for it.
-        if self.push_line(dest, head, payload) { Ok(()) } else { self.push_slowly(dest, *head, payload) }
+        if self.push_line(dest, head, payload) { Ok(()) } else { self.push_slowly(dest, *head, payload, Extent::Whole) }
+    }
+
+    /// As [`Self::push`], for a part of a longer message whose receiver takes one part after the other.
+    pub fn push_part(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
+        if self.push_line(dest, head, payload) { Ok(()) } else { self.push_slowly(dest, *head, payload, Extent::Part) }
     }
 
     /// As [`Self::push`], for a record of one line that needs nothing but a store into the ring; false for every other
@@ -202,7 +208,7 @@ impl Endpoint {
     /// A record of several lines, or one for which there is no room yet. The head is passed by value, so that it stays in
     /// registers up to this call.
     #[inline(never)]
-    fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
+    fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8], extent: Extent) -> Result<(), Full> {
         if self.permits_cells()
             && let Some(output) = self.outputs.get_mut(dest as usize)
             && output.push_in_cell(&head, payload)
@@ -210,7 +216,7 @@ impl Endpoint {
             self.pushed_in_cell(dest, payload.len());
             return Ok(());
         }
-        if payload.len() >= AWAY_FROM && self.push_away(dest, &head, payload).is_ok() {
+        if payload.len() >= AWAY_FROM && self.push_away(dest, &head, payload, extent).is_ok() {
             return Ok(());
         }
         if let Some(output) = self.outputs.get_mut(dest as usize)
@@ -242,8 +248,8 @@ impl Endpoint {
     }
 
     /// Appends a record whose payload goes through the copy buffer; `Full` if there is no room there, or in the ring.
-    fn push_away(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
-        self.push_segments(dest, head, 0, payload, payload.len())
+    fn push_away(&mut self, dest: u32, head: &RecordHead, payload: &[u8], extent: Extent) -> Result<(), Full> {
+        self.push_segments(dest, head, 0, payload, (payload.len(), extent))
     }
 
     /// The same with a payload made in place: `fill` gets `len` bytes of undefined content to overwrite.

@@ -122,7 +122,7 @@ pub use {
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
     channel::{Channel, IN_LINE, Place, Publication, Published},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
-    endpoint::{Attachment, Copier, Endpoint, HostShare, LineRoom, Near, NetworkSource, Records},
+    endpoint::{Attachment, Copier, Endpoint, Extent, HostShare, LineRoom, Near, NetworkSource, Records},
     epoch_counts::{EpochCount, EpochCounts},
     host::HostFacts,
     instruments::JobInstruments,

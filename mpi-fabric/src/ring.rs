@@ -38,7 +38,7 @@ use crate::sync::{AtomicU64, Ordering};
 
 pub(crate) use consumer::Consumer;
 pub use consumer::Expected;
-pub(crate) use distance::{Distance, FAR_NS};
+pub(crate) use distance::{Distance, FAR_NS, is_on_mesh};
 #[cfg(not(loom))]
 pub(crate) use mapped::{MappedRing, clock_ns};
 

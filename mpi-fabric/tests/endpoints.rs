@@ -5,7 +5,7 @@
 use std::thread;
 
 use mpi_fabric::recorder::REFUSED;
-use mpi_fabric::{Access, Endpoint, Expected, Full, Payload, RecordHead, RingInstruments, Sink, WaitStep};
+use mpi_fabric::{Access, Endpoint, Expected, Extent, Full, Payload, RecordHead, RingInstruments, Sink, WaitStep};
 use mpi_t::{PvarClass, Registry};
 
 /// Keeps the records that arrived.
@@ -236,7 +236,7 @@ fn what_is_in_use_of_a_ring_follows_the_records_in_it() {
     let (payload, head) = (vec![1; 50_000], RecordHead { kind: 1, ..Default::default() });
     assert!(payload.len() > alone.max_payload());
     for _ in 0..10 {
-        let result = alone.push_segments(0, &head, 2, &payload, 16 << 10);
+        let result = alone.push_segments(0, &head, 2, &payload, (16 << 10, Extent::Whole));
         let _ = pushed(result);
     }
     let result = alone.push(0, &head, &[7]);
@@ -461,8 +461,8 @@ fn cells_run_out_where_nobody_answers_and_come_back_with_answers() {
     let first = RecordHead::default();
     for number in 0..3 {
         let data = content(number, 60_000);
-        assert_eq!(one.segment_bytes(1, data.len()), Some(16 << 10));
-        one.push_segments(1, &first, 9, &data, 16 << 10).unwrap();
+        assert_eq!(one.segment_bytes(1, data.len(), Extent::Whole), Some(16 << 10));
+        one.push_segments(1, &first, 9, &data, (16 << 10, Extent::Whole)).unwrap();
         let mut inbox = Inbox::default();
         while inbox.0.len() < 4 {
             other.poll(&mut inbox).unwrap();

@@ -7,7 +7,7 @@
 //! Invariant: a send whose data went ahead is over when its receiver has answered, so it still waits for a receive.
 //! Not here: the segments (`segmented`), the rest of the data (`transfer`).
 
-use mpi_fabric::{Endpoint, Full, RecordHead};
+use mpi_fabric::{Endpoint, Extent, Full, RecordHead};
 
 use crate::chains::Key;
 use crate::core::{Core, Reply};
@@ -26,7 +26,7 @@ pub(crate) fn push_offer(
 ) -> Result<(), Full> {
     let ahead = data.len().min(most);
     if ahead > 0
-        && let Some(segment) = endpoint.segment_bytes(dest, ahead)
+        && let Some(segment) = endpoint.segment_bytes(dest, ahead, Extent::Part)
     {
         let lead = RecordHead { a: head.a | (ahead as u64) << 32, ..*head };
         if endpoint.push_ahead(dest, (&lead, offer), wire::SEGMENT, &data[..ahead], segment).is_ok() {

@@ -5,7 +5,7 @@
 //! Not here: whether the message may go now (`send`, `recipe`).
 
 use mpi_datatype::{Packing, SendBuf};
-use mpi_fabric::{Endpoint, Full, RecordHead};
+use mpi_fabric::{Endpoint, Extent, Full, RecordHead};
 
 use crate::wire;
 
@@ -26,10 +26,10 @@ pub(crate) fn push(endpoint: &mut Endpoint, world: u32, head: &RecordHead, buffe
 #[inline(never)]
 fn push_long(endpoint: &mut Endpoint, world: u32, head: RecordHead, memory: &[u8]) -> Result<(), Full> {
     if head.kind == wire::EAGER
-        && let Some(segment) = endpoint.segment_bytes(world, memory.len())
+        && let Some(segment) = endpoint.segment_bytes(world, memory.len(), Extent::Whole)
     {
         let first = RecordHead { kind: wire::FIRST_SEGMENT, a: head.a | (memory.len() as u64) << 32, ..head };
-        if endpoint.push_segments(world, &first, wire::SEGMENT, memory, segment).is_ok() {
+        if endpoint.push_segments(world, &first, wire::SEGMENT, memory, (segment, Extent::Whole)).is_ok() {
             return Ok(());
         }
     }

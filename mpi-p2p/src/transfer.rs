@@ -264,7 +264,7 @@ impl Core {
                 let bytes = (*limit - *sent).min(endpoint.fragment_bytes(*dest, most));
                 let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: *sent, b: *peer };
                 let pushed = match data.contiguous() {
-                    Some(memory) => endpoint.push(*dest, &head, &memory[*sent as usize..(*sent + bytes) as usize]),
+                    Some(memory) => endpoint.push_part(*dest, &head, &memory[*sent as usize..(*sent + bytes) as usize]),
                     None => endpoint.push_with(*dest, &head, bytes as usize, |out| data.pack(*sent, out)),
                 };
                 if pushed.is_err() {

@@ -15,7 +15,7 @@ use crate::coll_room::reports::Reports;
 use crate::coll_room::{LINES, protocol};
 use crate::layout::LINE;
 use crate::raised_word::Awaited;
-use crate::ring::{Distance, clock_ns};
+use crate::ring::{Distance, clock_ns, is_on_mesh};
 
 /// Part of the area that is used between far processes, and for short data and exchanges of several, unless one publication is longer than
 /// half of it.
@@ -172,8 +172,9 @@ impl Window {
         self.looks.store(if is_due && (self.measure(channel) || is_short) { 0 } else { looks }, Relaxed);
         let need = bytes.next_multiple_of(LINE) as u64;
         // Two publications have room: before a process publishes data in an exchange it has read those of all others in the exchange before,
-        // so all have finished the one before that. A writer that may be ahead of its readers, as in a broadcast, uses the whole area.
-        let few = self.streams() || (is_short || exchange) && self.reports.size() > 2;
+        // so all have finished the one before that. A writer that may be ahead of its readers, as in a broadcast, uses the whole area, but on a
+        // mesh, whose second-level caches are long (measured: a reduction of 1 KiB in 0.25 us, with the whole area 0.72).
+        let few = self.streams() || is_on_mesh() || (is_short || exchange) && self.reports.size() > 2;
         let area = if few { FAR_AREA.max(2 * need as usize).min(channel.area) } else { channel.area };
         loop {
             match self.records.place(number, need, area as u64, |number| self.reports.cover(number)) {
@@ -214,7 +215,7 @@ impl Window {
         // A panic elsewhere leaves a whole value.
         let mut distance = self.distance.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         distance.measured(took.try_into().unwrap_or(u32::MAX));
-        self.streams.store(distance.is_far(), Relaxed);
+        self.streams.store(distance.streams(), Relaxed);
         true
     }
 }

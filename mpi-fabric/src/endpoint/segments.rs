@@ -28,18 +28,28 @@ const NEAR_AREA: usize = 2 << 20;
 /// 16 KiB: 0.75 us in two segments, 0.82 in one and 0.81 in four).
 const LONGEST_WHOLE: usize = 8 << 10;
 
+/// What a payload is a part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// A message of which all data follows at once.
+    Whole,
+    /// A longer message, whose receiver takes one part after the other.
+    Part,
+}
+
 /// Whether payloads for this receiver are copied with streaming stores.
-fn streams(output: &Output, settings: &FabricSettings) -> bool {
-    match settings.copy_stores.get() {
-        AUTO => output.ring.distance().is_far(),
-        stores => stores == STREAMING,
+fn streams(output: &Output, settings: &FabricSettings, extent: Extent) -> bool {
+    match (settings.copy_stores.get(), extent) {
+        (AUTO, Extent::Whole) => output.ring.distance().streams(),
+        (AUTO, Extent::Part) => output.ring.distance().is_far(),
+        (stores, _) => stores == STREAMING,
     }
 }
 
 impl Endpoint {
-    /// Bytes of the segments in which [`Self::push_segments`] is to push a payload: the receiver copies one while this
-    /// process writes the next. `None`: it goes as one record.
-    pub fn segment_bytes(&self, dest: u32, len: usize) -> Option<usize> {
+    /// Bytes of the segments in which [`Self::push_segments`] (a whole message) or [`Self::push_ahead`] (a part) is to push a
+    /// payload: the receiver copies one while this process writes the next. `None`: it goes as one record.
+    pub fn segment_bytes(&self, dest: u32, len: usize, extent: Extent) -> Option<usize> {
         let output = self.outputs.get(dest as usize).filter(|output| output.local.is_some())?;
         if self.permits_cells() && output.cells.len() >= len.div_ceil(CELL_BYTES).max(2) {
             // Between near cores halves of one cell's length are faster, as the receiver copies one meanwhile; between far ones
@@ -48,7 +58,7 @@ impl Endpoint {
             let segment = if len <= CELL_BYTES { (len / 2).next_multiple_of(LINE) } else { CELL_BYTES };
             return (len > whole).then_some(segment);
         }
-        let segment = match streams(output, self.settings) {
+        let segment = match streams(output, self.settings, extent) {
             true => (len / 2).clamp(4 << 10, 16 << 10),
             false => (len / 4).clamp(2 << 10, 8 << 10),
         };
@@ -114,14 +124,14 @@ impl Endpoint {
         first: &RecordHead,
         rest: u8,
         payload: &[u8],
-        segment: usize,
+        (segment, extent): (usize, Extent),
     ) -> Result<(), Full> {
         let count = payload.len().div_ceil(segment);
         if self.has_cells(dest, count, count, segment) {
             self.write_cells(dest, count, first, rest, payload, segment);
             return Ok(());
         }
-        let place = self.find_room(dest, count, payload.len())?;
+        let place = self.find_room(dest, count, payload.len(), extent)?;
         self.write_segments(dest, place, first, rest, payload, segment);
         Ok(())
     }
@@ -164,7 +174,7 @@ impl Endpoint {
     ) -> Result<(), Full> {
         let count = data.len().div_ceil(segment);
         let in_cells = self.has_cells(dest, count + 1, count, segment);
-        let place = if in_cells { None } else { Some(self.find_room(dest, count + 1, data.len())?) };
+        let place = if in_cells { None } else { Some(self.find_room(dest, count + 1, data.len(), Extent::Part)?) };
         let output = &mut self.outputs[dest as usize];
         if !output.ring.try_push_line(lead, payload) {
             return Err(Full);
@@ -214,13 +224,13 @@ impl Endpoint {
     }
 
     /// Finds room for so many lines in the ring to `dest`, and for so many bytes in the copy buffer.
-    fn find_room(&mut self, dest: u32, lines: usize, bytes: usize) -> Result<Place, Full> {
+    fn find_room(&mut self, dest: u32, lines: usize, bytes: usize, extent: Extent) -> Result<Place, Full> {
         // Neither the buffer nor the ring would ever have room for more.
         if bytes > self.buffer.longest() || lines.saturating_sub(1) * LINE > self.max_payload {
             return Err(Full);
         }
         let output = self.outputs.get_mut(dest as usize).filter(|output| output.local.is_some()).ok_or(Full)?;
-        let streams = streams(output, self.settings);
+        let streams = streams(output, self.settings, extent);
         let area = if streams { FAR_AREA } else { NEAR_AREA };
         if !output.ring.fits_lines(lines) {
             // A single record of so many lines needs as much room.
