@@ -144,6 +144,11 @@ impl<'e, 'b> PendingOps<'e, 'b> {
         self.expected.push(expected);
     }
 
+    /// Whether all are complete; makes progress, and completes none.
+    pub fn are_complete(&self, guard: &mut Guard<'_>) -> Result<bool> {
+        self.engine.request_get_status_all(guard, &self.requests, |_, _| ())
+    }
+
     /// Excludes the last receive from a source from those to wait for, because no message will come.
     pub fn exclude_last(&mut self, source: u32) {
         let from = |expected: &Option<Expected>| expected.is_some_and(|expected| expected.source == source);

@@ -19,7 +19,8 @@ use crate::context::{Context, user_side};
 use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::recipe::{Activity, Recipe, RecipeRequest};
-use crate::request::{CancelState, Request, Work};
+use crate::request::{CancelState, NO_CONTEXT, Request, Work};
+use crate::service_queue::{Event, What};
 
 /// Internal tags from this one on, and negative ones, are of messages among some processes of a communicator.
 pub const TAGS_OF_SOME: i32 = 0x0100_0000;
@@ -127,6 +128,11 @@ impl Engine {
         self.state.get(guard).check_lost(context)
     }
 
+    /// Whether a process is known to have ended: nothing that is sent to it arrives.
+    pub fn is_lost(&self, guard: &Guard<'_>, number: u32) -> bool {
+        self.state.get(guard).core.lost.contains(&number)
+    }
+
     /// Forgets the processes of other jobs that nothing pins any more and with which nothing is under way, and unmaps
     /// what connected them.
     pub fn release_peers(&self, guard: &mut Guard<'_>) {
@@ -188,6 +194,8 @@ impl Core {
         if !self.lost.contains(&number) {
             self.lost.push(number);
             self.lost_is_news = true;
+            // Behind the messages of that process.
+            self.services.queue.push_back(Event { context: NO_CONTEXT, what: What::Lost(number) });
         }
         self.lost_reported = true;
     }

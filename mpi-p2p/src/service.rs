@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use mpi_core::abi::MPI_ERR_PROC_ABORTED;
 use mpi_core::{Guard, Handle};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
@@ -91,6 +92,10 @@ impl Engine {
     pub(crate) fn call_services(&self, guard: &mut Guard<'_>) {
         self.state.get_mut(guard).core.services.calls += 1;
         while let Some(Event { context, what }) = self.state.get_mut(guard).core.services.queue.pop_front() {
+            if let What::Lost(number) = what {
+                self.report_lost(guard, number);
+                continue;
+            }
             if context == SCHEDULES
                 && let Some(service) = self.schedules.get()
             {
@@ -106,7 +111,7 @@ impl Engine {
                     }
                     What::Message(..) => {}
                     What::Completed(request) => drop(core.take_if_done(request)),
-                    What::Raised(_) => {}
+                    What::Raised(_) | What::Lost(_) => {}
                 }
                 continue;
             };
@@ -117,6 +122,13 @@ impl Engine {
         core.wake_on_any_change();
     }
 
+    /// Reports a process that has ended to the services of all contexts.
+    #[cold]
+    fn report_lost(&self, guard: &mut Guard<'_>, number: u32) {
+        let services: Vec<Arc<dyn Service>> = self.services.get(guard).values().cloned().collect();
+        services.iter().for_each(|service| service.lost(self, guard, number));
+    }
+
     fn call_service(&self, guard: &mut Guard<'_>, service: &dyn Service, what: What) {
         match what {
             What::Message(key, data) => {
@@ -124,6 +136,7 @@ impl Engine {
                 service.message(self, guard, message);
             }
             What::Raised(operation) => service.raised(self, guard, operation),
+            What::Lost(number) => service.lost(self, guard, number),
             What::Completed(request) => {
                 let taken = self.state.get_mut(guard).core.take_if_done(request);
                 if let Some(Some(completion)) = taken {
@@ -188,7 +201,10 @@ impl Core {
             None => arrivals[place] = Arrival::Here(key, data),
             Some(error) => {
                 arrivals.remove(place);
-                self.fault.get_or_insert(error);
+                // The rest of what a process has sent that has ended does not come: only those that need it fail.
+                if error.class() != MPI_ERR_PROC_ABORTED {
+                    self.fault.get_or_insert(error);
+                }
             }
         }
         // Everything up to the next message whose data is still to come.

@@ -40,6 +40,8 @@ pub(crate) enum What {
     Completed(Handle),
     /// The word that a collective operation waits for has been raised.
     Raised(Handle),
+    /// A process has ended; for all services but that of collective operations.
+    Lost(u32),
 }
 
 impl fmt::Debug for ServiceQueue {

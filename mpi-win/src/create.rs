@@ -83,8 +83,8 @@ impl OneSided {
         let counts =
             locks.as_ref().and_then(|locks| self.engine.epoch_counts(&self.engine.lock(), locks, members, comm.rank));
         let own = Arc::new(own);
-        let service =
-            Arc::new(WinService::new(self.engine.process_lock(), context, (comm.rank, comm.size()), own.clone()));
+        let (lock, members) = (self.engine.process_lock(), members.clone());
+        let service = Arc::new(WinService::new(lock, context, (comm.rank, members), own.clone()));
         self.engine.add_service(&mut self.engine.lock(), context, service.clone());
         Ok(Win::new(
             comm,

@@ -4,6 +4,7 @@
 //! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` and `fetch` have the
 //!   operations; `fence`, `active` (post and start) and `passive` (locks) begin and end epochs. `assertions`: the
 //!   arguments of these. `requested`: operations with requests.
+//! - `message_locks`, `lock_queue`: locks that the owner of the memory grants, where the processes share none.
 //! - `exposure`: the arguments of a new window. `target`, `place`: the memory that an operation names. `elements`,
 //!   `basic`: their types. `blocks`: memory of derived types in records. `combine`: the effect of an accumulation on
 //!   elements. `accumulate`: accumulations in steps, each under the memory's lock.
@@ -21,7 +22,8 @@
 //! or a get of contiguous bytes, or of long runs of bytes, at once where it permits that; accumulations, and other
 //! operations that cannot be copied directly, are sent as messages, and the process that owns the memory applies them,
 //! under a lock of the memory, in any call that makes progress. In either case each element is changed by one
-//! accumulation at a time. The process lock is released while an operation on more than some kilobytes runs. A fence
+//! accumulation at a time. Locks of the memory are words that all processes have mapped, or, where these are not all of
+//! one host, are granted by the service of the process that owns the memory. The process lock is released while an operation on more than some kilobytes runs. A fence
 //! of mapped memory is a barrier; another one computes how many messages each process must expect.
 //!
 //! Invariants: an access reaches no byte that its target's owner did not expose, checked on both sides; an operation
@@ -46,7 +48,9 @@ mod fence;
 mod fetch;
 mod hints;
 mod instruments;
+mod lock_queue;
 mod memory;
+mod message_locks;
 mod obtain;
 mod owned;
 mod owned_access;

@@ -187,14 +187,15 @@ impl OneSided {
     /// Creates the locks of all processes' memory; `None` when not all can map them. Collective; waits.
     pub(crate) fn obtain_locks(&self, comm: &Comm) -> Result<Option<RankLocks>> {
         let name = name_of(comm, LOCKS);
-        let made = (comm.rank == 0).then(|| RankLocks::create(comm.size(), name).ok()).flatten();
+        let shares = self.settings.shared_locks.get();
+        let made = (shares && comm.rank == 0).then(|| RankLocks::create(comm.size(), name).ok()).flatten();
         if comm.size() == 1 {
             return Ok(made);
         }
         let descriptor = made.as_ref().and_then(RankLocks::descriptor).map_or(0, |number| number as u64 + 1);
         let descriptor = self.words_of_all::<1>(comm, [descriptor])?[0][0];
         let locks = made.or_else(|| {
-            let number = i32::try_from(descriptor.checked_sub(1)?).ok()?;
+            let number = i32::try_from(descriptor.checked_sub(1).filter(|_| shares)?).ok()?;
             let opened = self.open(comm, (0, name), number, RankLocks::bytes(comm.size()))?;
             Some(RankLocks::of(opened, comm.size()))
         });

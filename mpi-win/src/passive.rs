@@ -1,7 +1,8 @@
 //! Passive targets (MPI-5.0, 12.5.3 and 12.5.4): locks of the memory of other processes, and flushes.
 //!
-//! A lock is a word that all processes of the window have mapped (`mpi_fabric::RankLock`): its owner takes no part. Most
-//! operations are complete when their calls return; a flush completes those that went to the target as records.
+//! A lock is a word that all processes of the window have mapped (`mpi_fabric::RankLock`): its owner takes no part. Where
+//! they cannot, its owner grants it (`message_locks`). Most operations are complete when their calls return; a flush
+//! completes those that went to the target as records.
 //! Invariant: a call that fails has changed no lock.
 //! Not here: the operations (`access`), the messages of a flush (`sending`).
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 use mpi_core::Guard;
 use mpi_core::abi::*;
 use mpi_errors::{Error, Result};
-use mpi_fabric::RankLock;
+use mpi_fabric::{RankLock, RankLocks};
 
 use crate::OneSided;
 use crate::assertions;
@@ -29,7 +30,7 @@ const LONGER: u32 = 200;
 const LONGEST: u32 = 20;
 /// Attempts in which a process that wants to share a lock lets those go first that wait to hold it alone. Longer might
 /// be for ever: one that shares the lock may wait for this process before it releases it.
-const PATIENCE: u32 = YIELDS + 40;
+pub(crate) const PATIENCE: u32 = YIELDS + 40;
 /// Sleeps between two checks of whether the holder still runs.
 const CHECKS: u32 = 20;
 /// Checks that have found the lock shared, and one of the processes ended, after which the wait is given up.
@@ -60,7 +61,11 @@ impl OneSided {
         if locks.of(rank) != Held::No {
             return Err(locked_here(win, rank));
         }
-        let lock = if assert & MPI_MODE_NOCHECK == 0 { Some(win.lock_of(rank)?) } else { None };
+        let lock = match (assert & MPI_MODE_NOCHECK == 0, win.locks()) {
+            (true, Some(locks)) => Some(locks.of_rank(rank)),
+            (true, None) => return self.lock_by_message(guard, win, rank, alone),
+            (false, _) => None,
+        };
         win.instruments().locks.incr();
         let at_once = match lock {
             None => Some(Held::Assured),
@@ -110,11 +115,13 @@ impl OneSided {
             epoch.locks.set_all(Held::Assured, win.size());
             return Ok(());
         }
-        win.lock_of(0)?;
         win.instruments().locks.incr();
         epoch.locks.set_all(Held::Awaited, win.size());
         drop(guard);
-        let shared = self.share_all(win);
+        let shared = match win.locks() {
+            Some(locks) => self.share_all(win, locks),
+            None => self.share_all_by_messages(win),
+        };
         let held = if shared.is_ok() { Held::Shared } else { Held::No };
         win.epoch.get_mut(&mut self.engine.lock()).locks.set_all(held, win.size());
         shared
@@ -122,17 +129,17 @@ impl OneSided {
 
     /// Shares the locks of all ranks. While it waits for one it has none of the others, so that a process that holds that
     /// one and wants another does not wait for this process.
-    fn share_all(&self, win: &Win) -> Result<()> {
+    fn share_all(&self, win: &Win, locks: &RankLocks) -> Result<()> {
         let (size, mut first, mut waited) = (win.size(), 0, false);
         loop {
-            let lock = win.lock_of(first)?;
+            let lock = locks.of_rank(first);
             if !lock.try_share() {
                 self.await_share(win, lock)?;
                 waited = true;
             }
             let mut refused = None;
             for next in 1..size {
-                let lock = win.lock_of((first + next) % size)?;
+                let lock = locks.of_rank((first + next) % size);
                 // It has let others go first when it waited.
                 if !(if waited { lock.try_share_first() } else { lock.try_share() }) {
                     refused = Some(next);
@@ -141,7 +148,7 @@ impl OneSided {
             }
             let Some(refused) = refused else { return Ok(()) };
             for next in 0..refused {
-                win.lock_of((first + next) % size)?.stop_sharing();
+                locks.of_rank((first + next) % size).stop_sharing();
             }
             first = (first + refused) % size;
         }
@@ -164,6 +171,9 @@ impl OneSided {
         if !locks.has(rank) {
             return Err(not_locked(win, rank));
         }
+        if win.locks().is_none() && locks.of(rank) != Held::Assured {
+            return self.unlock_by_messages(guard, win, rank..rank + 1);
+        }
         let flushed = self.flush_ranks(guard, win, rank..rank + 1);
         let guard = &mut self.engine.lock();
         let locks = &mut win.epoch.get_mut(guard).locks;
@@ -171,10 +181,13 @@ impl OneSided {
             // Another thread has ended the epoch meanwhile.
             return Err(not_locked(win, rank));
         }
-        match locks.set(rank, Held::No, win.size()) {
-            Held::Shared => win.lock_of(rank)?.stop_sharing(),
-            Held::Alone => win.lock_of(rank)?.release(),
-            Held::No | Held::Awaited | Held::Assured => {}
+        let held = locks.set(rank, Held::No, win.size());
+        if let Some(lock) = win.lock_at(rank) {
+            match held {
+                Held::Shared => lock.stop_sharing(),
+                Held::Alone => lock.release(),
+                Held::No | Held::Awaited | Held::Assured => {}
+            }
         }
         flushed
     }
@@ -190,12 +203,16 @@ impl OneSided {
                 false => Err(win.wrong_epoch("no epoch of MPI_Win_lock_all is open".to_owned())),
             }
         };
-        held(&guard)?;
+        if held(&guard)? != Held::Assured && win.locks().is_none() {
+            return self.unlock_by_messages(guard, win, 0..win.size());
+        }
         let flushed = self.flush_ranks(guard, win, 0..win.size());
         let guard = &mut self.engine.lock();
         // Not in another thread meanwhile.
-        if held(guard)? == Held::Shared {
-            (0..win.size()).try_for_each(|rank| win.lock_of(rank).map(RankLock::stop_sharing))?;
+        if held(guard)? == Held::Shared
+            && let Some(locks) = win.locks()
+        {
+            (0..win.size()).for_each(|rank| locks.of_rank(rank).stop_sharing());
         }
         win.epoch.get_mut(guard).locks.set_all(Held::No, win.size());
         flushed
@@ -265,11 +282,7 @@ impl OneSided {
                 break moved;
             }
             turn = turn.saturating_add(1);
-            match turn {
-                ..SPINS => std::hint::spin_loop(),
-                SPINS..YIELDS => std::thread::yield_now(),
-                _ => std::thread::sleep(SLEEP * (1 + (turn - YIELDS) / LONGER).min(LONGEST)),
-            }
+            pause(turn);
             if turn >= YIELDS && turn.is_multiple_of(CHECKS) {
                 match self.check_holder(win, lock) {
                     None => hopeless = 0,
@@ -308,6 +321,15 @@ impl OneSided {
                 shared.then_some(of_ended)
             }
         }
+    }
+}
+
+/// Waits a moment before an attempt, the longer the more attempts there were.
+pub(crate) fn pause(turn: u32) {
+    match turn {
+        ..SPINS => std::hint::spin_loop(),
+        SPINS..YIELDS => std::thread::yield_now(),
+        _ => std::thread::sleep(SLEEP * (1 + (turn - YIELDS) / LONGER).min(LONGEST)),
     }
 }
 

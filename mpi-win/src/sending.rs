@@ -1,7 +1,8 @@
 //! Sending the records of operations to their targets' services, and waiting for the messages that this takes.
 //!
 //! A fence sends the records for all ranks and learns from a sum when they are applied. Outside of fences a record
-//! `Verb::Flush` follows those for a rank: its reply says that the service has applied all records before it.
+//! `Verb::Flush` follows those for a rank: its reply says that the service has applied all records before it. The record
+//! that gives a lock back (`Verb::Unlock`) does the same.
 //! Invariant: batches that are sent outside of fences are counted for the next fence (`Epoch::early`).
 //! Not here: what the services do (`serve`).
 
@@ -9,7 +10,6 @@ use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
 use mpi_comm::{Expected, Outcome, PendingOps};
-use mpi_core::abi::MPI_BYTE;
 use mpi_core::{Guard, Handle};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
@@ -86,18 +86,27 @@ impl OneSided {
         // See `OneSided::stored`.
         fence(Ordering::Release);
         if win.epoch.get(&guard).has_any_of(ranks.clone()) || win.service.has_parts(ranks.clone()) {
-            return self.send_and_wait(guard, win, ranks);
+            let with_records = ranks.clone().filter(|rank| win.epoch.get(&guard).has_records(*rank)).collect();
+            return self.send_and_wait(guard, win, ranks, (with_records, Verb::Flush));
         }
         self.engine.progress(&mut guard)
     }
 
+    /// Sends the records for some of these ranks, behind them one of a kind, and waits for the replies; waits for all other
+    /// messages that complete operations on the memory of the ranks.
     #[cold]
-    fn send_and_wait(&self, mut guard: Guard<'_>, win: &Win, ranks: Range<u32>) -> Result<()> {
+    pub(crate) fn send_and_wait(
+        &self,
+        mut guard: Guard<'_>,
+        win: &Win,
+        ranks: Range<u32>,
+        (addressed, last): (Vec<u32>, Verb),
+    ) -> Result<()> {
         let (mut outcome, mut short) = (Outcome::default(), Vec::new());
         let mut ops = RecordOps::new(&self.engine);
         let mut under_way = Vec::new();
-        for rank in ranks.clone().filter(|rank| win.epoch.get(&guard).has_records(*rank)).collect::<Vec<u32>>() {
-            outcome.record(self.send_flush(&mut guard, win, rank));
+        for rank in addressed {
+            outcome.record(self.add_last(&mut guard, win, rank, last));
             let epoch = win.epoch.get_mut(&mut guard);
             let (replies, outgoing) = (epoch.take_replies(rank), epoch.take_outgoing(rank));
             replies.into_iter().for_each(|(receive, bytes)| ops.await_reply(receive, rank, bytes));
@@ -126,10 +135,13 @@ impl OneSided {
         if !win.epoch.get(guard).has_records(rank) {
             return Ok(());
         }
+        self.add_last(guard, win, rank, Verb::Flush)
+    }
+
+    /// Adds a record of a kind whose reply is empty.
+    fn add_last(&self, guard: &mut Guard<'_>, win: &Win, rank: u32, verb: Verb) -> Result<()> {
         self.await_reply(guard, win, rank, 0, RecvBuf::empty())?;
-        let head =
-            Head { verb: Verb::Flush, op: 0, datatype: MPI_BYTE as u32, blocks: 0, offset: 0, count: 0, bytes: 0 };
-        win.epoch.get_mut(guard).send_inline(rank, &head, &[], |_| {});
+        win.epoch.get_mut(guard).send_inline(rank, &Head::bare(verb, 0), &[], |_| {});
         Ok(())
     }
 }

@@ -10,11 +10,11 @@
 //! of one rank are applied one after the other, in order.
 //! Not here: exclusion of accumulations of different ranks on one element (`accumulate`).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use mpi_core::abi::MPI_NO_OP;
+use mpi_core::abi::{MPI_ERR_PROC_ABORTED, MPI_NO_OP};
 use mpi_core::{Guard, Guarded, Handle, ProcessLock};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
@@ -25,6 +25,7 @@ use crate::basic::Basic;
 use crate::blocks::Block;
 use crate::combine::Combine;
 use crate::elements::Elements;
+use crate::lock_queue::LockQueue;
 use crate::memory::Memory;
 use crate::place::Place;
 use crate::replies::replied;
@@ -32,6 +33,7 @@ use crate::swap::{comparable, swap};
 use crate::wire::{DATA, Head, PIECE, REPLY, Record, Verb, malformed};
 use parts::Requested;
 
+mod locks;
 mod parts;
 
 /// The service of one window.
@@ -40,6 +42,8 @@ pub(crate) struct WinService {
     context: u32,
     /// This process's rank in the window's group.
     rank: u32,
+    /// The numbers of the window's processes among all processes, by rank.
+    members: Arc<[u32]>,
     memory: Arc<Memory>,
     /// Batches that have arrived since the window was created. Changed under the process's lock.
     batches: AtomicU64,
@@ -66,9 +70,13 @@ struct State {
     errors: HashMap<i32, Error>,
     /// Operations of this process that have requests.
     requested: HashMap<Handle, Requested>,
+    /// The lock of this process's memory, where the processes share none.
+    lock: LockQueue,
+    /// The ranks that give the lock back when the answers to them are complete (`locks`).
+    unlocking: HashSet<i32>,
 }
 
-/// A rank whose records are being applied, or whose data for a record are awaited.
+/// A rank whose records are being applied, or wait for data or for answers to the rank.
 #[derive(Debug, Default)]
 struct Busy {
     /// The records after those, in order.
@@ -85,20 +93,25 @@ enum Operation {
     Data { source: i32, head: Head, blocks: Blocks, data: Vec<u8> },
     /// Receives the data of a refused record, to discard them.
     Refused { source: i32 },
-    /// Sends an answer from this memory; from the window's own if it is empty.
-    Answer { _kept: Vec<u8> },
+    /// Sends an answer to this rank from this memory; from the window's own if it is empty.
+    Answer { dest: i32, _kept: Vec<u8> },
     /// A message of an operation of this process on the memory of `rank`: a reply of so many bytes, or records sent from
     /// this memory.
     Part { rank: u32, request: Handle, reply: Option<u64>, _kept: Vec<u8> },
 }
 
 impl WinService {
-    /// The service of a window of `size` processes in the one with this rank.
-    pub fn new(lock: &ProcessLock, context: u32, (rank, size): (u32, u32), memory: Arc<Memory>) -> WinService {
+    /// The service of a window of these processes in the one with this rank.
+    pub fn new(
+        lock: &ProcessLock,
+        context: u32,
+        (rank, members): (u32, Arc<[u32]>),
+        memory: Arc<Memory>,
+    ) -> WinService {
         let state = Guarded::new(lock, State::default());
         let (batches, pending, unlocked) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let parts = (0..=size).map(|_| AtomicU64::new(0)).collect();
-        WinService { context, rank, memory, batches, pending, unlocked, parts, state }
+        let parts = (0..=members.len()).map(|_| AtomicU64::new(0)).collect();
+        WinService { context, rank, members, memory, batches, pending, unlocked, parts, state }
     }
 
     /// Whether as many batches have arrived since the window was created, and all that arrived are applied.
@@ -212,6 +225,9 @@ impl WinService {
         source: i32,
         Record { head, blocks, data }: Record<'_>,
     ) -> Result<()> {
+        if head.is_of_lock() {
+            return self.change_lock(engine, guard, source, &head);
+        }
         let Some(blocks) = blocks_of(blocks) else { return self.refuse(engine, guard, source, &head) };
         let Some(place) = self.place(&head, &blocks) else { return self.refuse(engine, guard, source, &head) };
         if !head.has_data_behind() {
@@ -290,7 +306,7 @@ impl WinService {
             // Memory that is only read is sent from where it is.
             Verb::Get => {
                 let there = place.in_memory(&self.memory);
-                self.answer(engine, guard, source, there.part(0, head.bytes), Vec::new())
+                self.answer(engine, guard, (source, REPLY), there.part(0, head.bytes), Vec::new())
             }
             Verb::Fetch => {
                 let combine = Combine::fetching(head.op as usize, place.elements.basic);
@@ -301,41 +317,46 @@ impl WinService {
                     let fetch = || fetch_there(&self.memory, combine.as_ref(), place, &data, into);
                     self.with_memory(engine, guard, place.bytes(), fetch);
                 }
-                self.answer(engine, guard, source, borrowed(&kept), kept)?;
+                self.answer(engine, guard, (source, REPLY), borrowed(&kept), kept)?;
                 combine.map(drop)
             }
-            Verb::Flush => {
-                // A reply that is not empty says that a record was refused, which is an error of its sender's alone.
-                let refused = self.state.get_mut(guard).errors.remove(&source).is_some();
-                let kept = vec![1; usize::from(refused)];
-                self.answer(engine, guard, source, borrowed(&kept), kept)
-            }
+            Verb::Flush => self.answer_last(engine, guard, source),
+            // These never have a place (`change_lock`).
+            Verb::Lock | Verb::Overtake | Verb::Unlock => Ok(()),
             Verb::Swap => {
                 let held = self.memory.lock();
                 let before = swap(&mut place.in_memory_mut(&self.memory), data);
                 drop(held);
                 let kept = before[..head.bytes as usize / 2].to_vec();
-                self.answer(engine, guard, source, borrowed(&kept), kept)
+                self.answer(engine, guard, (source, REPLY), borrowed(&kept), kept)
             }
         }
     }
 
-    /// Sends an answer; when it cannot be started, an empty message, which needs no request.
+    /// The reply to a record behind all others. One that is not empty says that a record was refused, which is an error of
+    /// its sender's alone.
+    fn answer_last(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32) -> Result<()> {
+        let refused = self.state.get_mut(guard).errors.remove(&source).is_some();
+        let kept = vec![1; usize::from(refused)];
+        self.answer(engine, guard, (source, REPLY), borrowed(&kept), kept)
+    }
+
+    /// Sends an answer with a tag; when it cannot be started, an empty message, which needs no request.
     fn answer(
         &self,
         engine: &Engine,
         guard: &mut Guard<'_>,
-        source: i32,
+        (dest, tag): (i32, i32),
         answer: SendBuf<'static>,
         kept: Vec<u8>,
     ) -> Result<()> {
-        match engine.isend(guard, self.context, source, REPLY, answer, Mode::Standard) {
+        match engine.isend(guard, self.context, dest, tag, answer, Mode::Standard) {
             Ok(request) => {
-                self.begin(engine, guard, request, Operation::Answer { _kept: kept });
+                self.begin(engine, guard, request, Operation::Answer { dest, _kept: kept });
                 Ok(())
             }
             Err(error) => {
-                engine.send_at_once(guard, self.context, source, REPLY, &SendBuf::empty());
+                engine.send_at_once(guard, self.context, dest, tag, &SendBuf::empty());
                 Err(error)
             }
         }
@@ -350,7 +371,7 @@ impl WinService {
             self.await_data(engine, guard, source, request, Operation::Refused { source });
         }
         if head.is_answered() {
-            self.answer(engine, guard, source, SendBuf::empty(), Vec::new())?;
+            self.answer(engine, guard, (source, head.answer_tag()), SendBuf::empty(), Vec::new())?;
         }
         Err(malformed("reaches outside of this process's part of the window, or is malformed"))
     }
@@ -382,6 +403,7 @@ impl Service for WinService {
             }
             Operation::Answer { .. } | Operation::Part { .. } => None,
         };
+        let answered = if let Operation::Answer { dest, .. } = operation { Some(dest) } else { None };
         let result = match operation {
             Operation::Put { head, .. } => complete(&head),
             Operation::Data { source, head, blocks, data } => match complete(&head) {
@@ -391,7 +413,7 @@ impl Service for WinService {
                 },
                 Err(error) => {
                     let answered = match head.is_answered() {
-                        true => self.answer(engine, guard, source, SendBuf::empty(), Vec::new()),
+                        true => self.answer(engine, guard, (source, REPLY), SendBuf::empty(), Vec::new()),
                         false => Ok(()),
                     };
                     self.record_error(guard, source, answered);
@@ -399,7 +421,8 @@ impl Service for WinService {
                 }
             },
             Operation::Refused { .. } => Ok(()),
-            Operation::Answer { .. } => error.map_or(Ok(()), Err),
+            // Of a process that has ended nobody waits for its answer.
+            Operation::Answer { .. } => error.filter(|error| error.class() != MPI_ERR_PROC_ABORTED).map_or(Ok(()), Err),
             Operation::Part { rank, request, reply, .. } => {
                 let failed = match reply {
                     Some(bytes) => replied((rank, bytes), error, received).err(),
@@ -415,6 +438,13 @@ impl Service for WinService {
             self.state.get_mut(guard).busy.entry(source).or_default().awaits_data = false;
             self.resume(engine, guard, source);
         }
+        if let Some(dest) = answered {
+            self.unlock_answered(engine, guard, dest);
+        }
+    }
+
+    fn lost(&self, engine: &Engine, guard: &mut Guard<'_>, number: u32) {
+        self.remove_from_lock(engine, guard, number);
     }
 }
 
@@ -448,6 +478,7 @@ impl Head {
         match self.verb {
             Verb::Put | Verb::Get => self.bytes <= room,
             Verb::Flush => self.bytes == 0,
+            Verb::Lock | Verb::Overtake | Verb::Unlock => false,
             Verb::Accumulate => self.bytes <= room.min(PIECE) && whole,
             // What was there before is kept, also without data (`MPI_NO_OP`).
             Verb::Fetch => self.bytes <= room && room <= PIECE && whole,

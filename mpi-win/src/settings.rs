@@ -11,5 +11,9 @@ mpi_t::cvars! {
         /// kernel nor their target. Takes effect with the next window; if one process has the value no or cannot map
         /// memory, none does, and MPI_Win_allocate_shared fails.
         pub shared: bool = true => { name: "win_shared", unit: "", category: "win", scope: Local },
+        /// Whether all processes of a window map the memory of its locks, which they then take without its owner; otherwise
+        /// the owner of the memory grants them when it makes progress, as it does where processes share no memory. Takes
+        /// effect with the next window; if one process has the value no, none maps them.
+        pub shared_locks: bool = true => { name: "win_shared_locks", unit: "", category: "win", scope: Local },
     }
 }

@@ -35,7 +35,7 @@ pub struct Win {
     /// The memory of all processes, by rank, if `peers` has that of all others; else empty.
     mapped: Box<[MappedMemory]>,
     pub(crate) epoch: Guarded<Epoch>,
-    /// The locks of all processes' memory; `None` if not all processes can map them.
+    /// The locks of all processes' memory; `None` in all processes if not all can map them.
     locks: Option<RankLocks>,
     /// Counts of epochs in the memory of the locks; `None` in all processes if they are not all of one job and host.
     counts: Option<EpochCounts>,
@@ -267,15 +267,10 @@ impl Win {
         members[rank as usize]
     }
 
-    /// The lock of a rank's memory. Errors: `MPI_ERR_RMA_SYNC` when the processes do not share locks.
-    pub(crate) fn lock_of(&self, rank: u32) -> Result<RankLock<'_>> {
-        match &self.locks {
-            Some(locks) => Ok(locks.of_rank(rank)),
-            None => {
-                let rule = format!("the processes of {} cannot all map the memory of its locks", self.described());
-                Err(Error::new(MPI_ERR_RMA_SYNC, rule))
-            }
-        }
+    /// The locks of all processes' memory; `None`, in all processes, where messages do their work.
+    #[inline]
+    pub(crate) fn locks(&self) -> Option<&RankLocks> {
+        self.locks.as_ref()
     }
 
     /// The counts of its epochs among groups; `None`, in all processes, where messages do their work.
@@ -284,7 +279,7 @@ impl Win {
         self.counts.as_ref()
     }
 
-    /// As [`Win::lock_of`]; `None` also where there is no such rank.
+    /// The lock of a rank's memory; `None` also where there is no such rank.
     #[inline(always)]
     pub(crate) fn lock_at(&self, rank: u32) -> Option<RankLock<'_>> {
         self.locks.as_ref().filter(|_| rank < self.size()).map(|locks| locks.of_rank(rank))

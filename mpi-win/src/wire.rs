@@ -3,10 +3,10 @@
 //! All messages travel in the window's own context, each kind under its tag. A batch is a sequence of records: a head,
 //! followed by a list of blocks if the elements are of a derived type, and by the operation's data if they are short.
 //! Longer data follow as separate messages, in the order of their records. Data for gets and fetches are sent back as
-//! replies, in the order of the records.
+//! replies, in the order of the records; only the answer to a request for a lock comes when the target grants it.
 //! Invariant: a record is checked before use: another process wrote it.
 
-use mpi_core::abi::MPI_ERR_INTERN;
+use mpi_core::abi::{MPI_BYTE, MPI_ERR_INTERN};
 use mpi_errors::{Error, Result};
 
 use crate::blocks::{Block, MOST};
@@ -22,6 +22,16 @@ pub(crate) const REPLY: i32 = 3;
 pub(crate) const POST: i32 = 4;
 /// Tag of the messages that end them (`MPI_Win_complete`).
 pub(crate) const COMPLETE: i32 = 5;
+
+/// Tag of the answers to requests for locks ([`Verb::Lock`]).
+pub(crate) const GRANT: i32 = 6;
+
+/// A request for a lock, or an attempt, has the lock without a wait.
+pub(crate) const AT_ONCE: u8 = 1;
+/// A request for a lock has the lock after others.
+pub(crate) const AFTER_OTHERS: u8 = 2;
+/// An attempt to get a lock was in vain.
+pub(crate) const BUSY: u8 = 3;
 
 /// Longest data that go inside a batch.
 pub(crate) const INLINE: u64 = 8 << 10;
@@ -46,6 +56,13 @@ pub(crate) enum Verb {
     Swap = 5,
     /// Reply with nothing: all records before it are applied.
     Flush = 6,
+    /// A request for the lock of the receiver's memory, of the kind `op` (`lock_queue::Wish`). It is answered with the tag
+    /// [`GRANT`], when the process has the lock or an attempt was in vain; with an empty message if it makes no sense.
+    Lock = 7,
+    /// The request to share the lock may overtake those to hold it. Not answered.
+    Overtake = 8,
+    /// Gives the lock back; reply as to [`Verb::Flush`].
+    Unlock = 9,
 }
 
 /// The head of a record: an operation on the receiver's memory.
@@ -77,6 +94,16 @@ impl Head {
         Head { verb, op, datatype, blocks: blocks as u32, offset, count, bytes }
     }
 
+    /// The head of a record without data and elements.
+    pub fn bare(verb: Verb, op: u32) -> Head {
+        Head { verb, op, datatype: MPI_BYTE as u32, blocks: 0, offset: 0, count: 0, bytes: 0 }
+    }
+
+    /// Whether the record is about the lock, and has no data and elements.
+    pub fn is_of_lock(&self) -> bool {
+        matches!(self.verb, Verb::Lock | Verb::Overtake | Verb::Unlock) && *self == Head::bare(self.verb, self.op)
+    }
+
     /// Whether the data are inside the batch.
     pub fn is_inline(&self) -> bool {
         self.verb != Verb::Get && self.bytes <= INLINE
@@ -89,7 +116,12 @@ impl Head {
 
     /// Whether a reply is sent back.
     pub fn is_answered(&self) -> bool {
-        matches!(self.verb, Verb::Get | Verb::Fetch | Verb::Swap | Verb::Flush)
+        matches!(self.verb, Verb::Get | Verb::Fetch | Verb::Swap | Verb::Flush | Verb::Lock | Verb::Unlock)
+    }
+
+    /// The tag of the answer.
+    pub fn answer_tag(&self) -> i32 {
+        if self.verb == Verb::Lock { GRANT } else { REPLY }
     }
 
     /// Bytes of the whole record in a batch; records begin at multiples of 8.
@@ -127,6 +159,9 @@ impl Head {
             4 => Verb::Fetch,
             5 => Verb::Swap,
             6 => Verb::Flush,
+            7 => Verb::Lock,
+            8 => Verb::Overtake,
+            9 => Verb::Unlock,
             _ => return Err(malformed("has an unknown kind")),
         };
         let head = Head {
@@ -191,6 +226,19 @@ mod tests {
     }
 
     #[test]
+    fn records_of_locks_have_neither_data_nor_elements() {
+        for (verb, op) in [(Verb::Lock, 3), (Verb::Overtake, 0), (Verb::Unlock, 0)] {
+            let bare = Head::bare(verb, op);
+            let bytes = bare.encode();
+            let (record, rest) = Head::decode(&bytes).expect("whole");
+            assert_eq!((record, rest.len()), (Record { head: bare, blocks: &[], data: &[] }, 0));
+            assert!(bare.is_of_lock() && !bare.has_data_behind());
+            assert!(!Head { bytes: 1, ..bare }.is_of_lock() && !Head { blocks: 1, ..bare }.is_of_lock());
+        }
+        assert!(!Head::bare(Verb::Flush, 0).is_of_lock());
+    }
+
+    #[test]
     fn cut_and_unknown_records_are_errors() {
         let mut batch = HEAD.encode().to_vec();
         batch.extend_from_slice(b"hello worldPADDI");
@@ -200,7 +248,7 @@ mod tests {
         let many = Head { blocks: MOST as u32 + 1, ..HEAD }.encode();
         let room = [many.as_slice(), &[0; (MOST + 2) * Block::BYTES]].concat();
         assert_eq!(Head::decode(&room).expect_err("too many").class(), MPI_ERR_INTERN);
-        batch[0] = 9;
+        batch[0] = 10;
         assert_eq!(Head::decode(&batch).expect_err("unknown").class(), MPI_ERR_INTERN);
     }
 }

@@ -201,7 +201,7 @@ fn only_operations_that_cannot_be_copied_directly_are_sent() {
             let sent = match way {
                 Way::Shared => 0,
                 Way::Copied if copies(rank) => 1,
-                Way::Copied | Way::Sent => 3,
+                Way::Copied | Way::Sent | Way::Granted => 3,
             };
             assert_eq!(instruments.messages.get(), sent);
             assert_eq!((instruments.puts.get(), instruments.gets.get(), instruments.accumulates.get()), (2, 1, 1));

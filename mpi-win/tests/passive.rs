@@ -6,7 +6,7 @@ mod common;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use common::{Rank, Way, kept, run};
+use common::{Rank, WAYS, Way, kept, run};
 use mpi_core::abi::*;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_p2p::Mode;
@@ -38,9 +38,14 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
+/// Runs `body` under locks in shared memory, and under locks that the owners of the memory grant.
+fn run_both(size: u32, body: impl Fn(&Rank) + Send + Sync + Clone + 'static) {
+    [Way::Shared, Way::Granted].into_iter().for_each(|way| run(size, way, body.clone()));
+}
+
 #[test]
 fn an_epoch_for_no_process_takes_operations_on_none() {
-    run(2, Way::Shared, |rank: &Rank| {
+    run_both(2, |rank: &Rank| {
         let win = rank.allocate::<u64>(1);
         let none = |count: u64| Target {
             rank: MPI_PROC_NULL,
@@ -69,7 +74,7 @@ fn an_epoch_for_no_process_takes_operations_on_none() {
 
 #[test]
 fn an_epoch_for_no_process_ends() {
-    run(1, Way::Shared, |rank: &Rank| {
+    run_both(1, |rank: &Rank| {
         let win = rank.allocate::<u64>(1);
         rank.one_sided.lock(rank.engine.lock(), &win, MPI_LOCK_EXCLUSIVE, MPI_PROC_NULL, 0).expect("no process");
         assert_eq!(
@@ -86,7 +91,7 @@ fn an_epoch_for_no_process_ends() {
 
 #[test]
 fn a_process_that_waits_in_flushes_for_a_change_of_its_memory_applies_it() {
-    for way in [Way::Sent, Way::Copied, Way::Shared] {
+    for way in WAYS {
         run(2, way, |rank: &Rank| {
             let win = rank.allocate::<u64>(1);
             rank.one_sided.lock_all(rank.engine.lock(), &win, 0).expect("free");
@@ -136,7 +141,7 @@ fn a_process_that_waits_in_synchronizations_for_a_change_of_its_memory_applies_i
 #[test]
 fn a_lock_is_shared_although_a_process_waits_to_hold_it_alone() {
     // The holder waits for a message that another process sends when it shares the lock too.
-    run(3, Way::Shared, |rank: &Rank| {
+    run_both(3, |rank: &Rank| {
         let win = rank.allocate::<u64>(1);
         match rank.rank() {
             0 => {
@@ -165,7 +170,7 @@ fn a_lock_is_shared_although_a_process_waits_to_hold_it_alone() {
 
 #[test]
 fn a_process_that_waits_for_all_locks_keeps_none_from_others() {
-    run(3, Way::Shared, |rank: &Rank| {
+    run_both(3, |rank: &Rank| {
         let win = rank.allocate::<u64>(1);
         if rank.rank() == 0 {
             rank.one_sided.lock(rank.engine.lock(), &win, MPI_LOCK_EXCLUSIVE, 2, 0).expect("free");
@@ -195,7 +200,7 @@ fn both(rank: &Rank, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
 
 #[test]
 fn a_rank_is_locked_by_one_thread_of_a_process_and_released_once() {
-    run(2, Way::Shared, |rank: &Rank| {
+    run_both(2, |rank: &Rank| {
         let win = rank.allocate::<u64>(1);
         for round in 0..300 {
             let refused = AtomicU32::new(0);
@@ -223,7 +228,7 @@ fn a_rank_is_locked_by_one_thread_of_a_process_and_released_once() {
 
 #[test]
 fn a_thread_that_waits_for_a_lock_excludes_other_epochs_and_no_other_use() {
-    run(2, Way::Shared, |rank: &Rank| {
+    run_both(2, |rank: &Rank| {
         let win = rank.allocate::<u64>(2);
         if rank.rank() == 0 {
             rank.one_sided.lock(rank.engine.lock(), &win, MPI_LOCK_EXCLUSIVE, 0, 0).expect("free");
@@ -292,7 +297,7 @@ fn a_flush_waits_for_operations_that_another_thread_flushes() {
 #[test]
 fn threads_lock_different_ranks_at_once() {
     const ROUNDS: u64 = 60;
-    for way in [Way::Shared, Way::Sent] {
+    for way in [Way::Shared, Way::Sent, Way::Granted] {
         run(4, way, |rank: &Rank| {
             let size = rank.size();
             let win = rank.allocate::<u64>(2);

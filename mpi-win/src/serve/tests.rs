@@ -17,7 +17,9 @@ use mpi_p2p::CommMeters;
 use mpi_t::HeapMemory;
 
 use super::*;
+use crate::lock_queue::Wish;
 use crate::window::Win;
+use crate::wire::{AT_ONCE, BATCH, GRANT};
 use crate::{Exposure, Flavor, OneSided, Target};
 
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -204,6 +206,54 @@ fn threads_that_apply_operations_of_several_ranks_lose_none() {
         rank.fence(win);
         if rank.world.rank == 2 {
             assert!((0..COUNT as u64).all(|index| word(win, index) == 3 * ROUNDS));
+        }
+    });
+}
+
+/// Sends a record about the lock of rank 1; its answer, if it has one.
+fn request(rank: &Rank, win: &Win, verb: Verb, op: u32) -> Option<Vec<u8>> {
+    let (engine, head) = (&rank.engine, Head::bare(verb, op));
+    let record: &'static [u8] = head.encode().to_vec().leak();
+    let guard = &mut engine.lock();
+    let send = engine.send_to_service(guard, win.context(), 1, BATCH, SendBuf::from_slice(record)).expect("alive");
+    guard.unlocked(|| engine.wait(engine.lock(), send)).expect("no fault");
+    head.is_answered().then(|| {
+        let mut answer = vec![0; 2];
+        let (context, tag) = (win.context(), head.answer_tag());
+        let received = guard.unlocked(|| {
+            engine.recv(engine.lock(), context, 1, tag, RecvBuf::from_slice(&mut answer)).expect("an answer")
+        });
+        answer.truncate(received.bytes() as usize);
+        answer
+    })
+}
+
+#[test]
+fn requests_for_locks_that_do_not_fit_are_errors_of_their_process_and_change_nothing() {
+    run(2, 1, |rank, win| {
+        if rank.world.rank == 0 {
+            let request = |verb, op: u32| request(rank, win, verb, op);
+            let (share, hold) = (Wish::Share as u32, Wish::Hold as u32);
+            assert_eq!(request(Verb::Unlock, 0), Some(vec![1]), "it has no lock");
+            assert_eq!(request(Verb::Lock, 77), Some(vec![]), "no such kind");
+            assert_eq!(request(Verb::Lock, hold), Some(vec![AT_ONCE]));
+            assert_eq!(request(Verb::Lock, share), Some(vec![]), "it has the lock");
+            assert_eq!(request(Verb::Flush, 0), Some(vec![1]), "of the two requests");
+            assert_eq!(request(Verb::Flush, 0), Some(vec![]));
+            assert_eq!(request(Verb::Overtake, 0), None);
+            assert_eq!(request(Verb::Unlock, 0), Some(vec![1]), "it has not requested to share the lock");
+            assert_eq!(request(Verb::Lock, share), Some(vec![AT_ONCE]));
+            assert_eq!(request(Verb::Unlock, 0), Some(vec![]));
+            assert_eq!(request(Verb::Unlock, 0), Some(vec![1]), "it has the lock no more");
+            // A record with data is no request.
+            let engine = &rank.engine;
+            let head = Head { bytes: 8, ..Head::bare(Verb::Lock, hold) };
+            let record: &'static [u8] = [&head.encode()[..], &[0; 8]].concat().leak();
+            let guard = &mut engine.lock();
+            let send = engine.send_to_service(guard, win.context(), 1, BATCH, SendBuf::from_slice(record));
+            guard.unlocked(|| engine.wait(engine.lock(), send.expect("alive"))).expect("no fault");
+            let answer = guard.unlocked(|| engine.recv(engine.lock(), win.context(), 1, GRANT, RecvBuf::empty()));
+            assert_eq!(answer.expect("an answer").bytes(), 0);
         }
     });
 }

@@ -123,9 +123,11 @@ pub enum Way {
     Copied,
     /// As messages.
     Sent,
+    /// As messages, under locks that the owners of the memory grant.
+    Granted,
 }
 
-pub const WAYS: [Way; 3] = [Way::Shared, Way::Copied, Way::Sent];
+pub const WAYS: [Way; 4] = [Way::Shared, Way::Copied, Way::Sent, Way::Granted];
 
 /// Runs `body` on `size` ranks; fails when they take longer than [`TIME_LIMIT`].
 pub fn run(size: u32, way: Way, body: impl Fn(&Rank) + Send + Sync + 'static) {
@@ -138,7 +140,8 @@ pub fn run(size: u32, way: Way, body: impl Fn(&Rank) + Send + Sync + 'static) {
             let engine = Arc::new(Engine::new(endpoint, lock.clone(), &HeapMemory));
             let coll = Collectives::new(engine.clone(), true, &HeapMemory);
             let one_sided = OneSided::new(engine.clone(), coll.clone());
-            one_sided.settings().direct.set(way != Way::Sent);
+            one_sided.settings().direct.set(matches!(way, Way::Shared | Way::Copied));
+            one_sided.settings().shared_locks.set(way != Way::Granted);
             one_sided.settings().shared.set(way == Way::Shared);
             let spec = CommSpec::world(engine.rank(), engine.size());
             let world = register(&engine, &mut engine.lock(), spec, CommMeters::detached(engine.size()));

@@ -7,6 +7,7 @@ mod files;
 mod jobs;
 mod messages;
 mod observe;
+mod windows;
 
 use std::fs;
 use std::path::Path;
@@ -261,6 +262,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     messages::run(&lab, dist, &work, &mpich, report)?;
     jobs::run(&lab, dist, &work, report)?;
     files::run(&lab, dist, &work, report)?;
+    windows::run(&lab, dist, &work, report)?;
     observe::run(&lab, dist, &work, report)?;
     match slurm(&lab, context) {
         Ok(()) => {

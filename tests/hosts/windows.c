@@ -1,0 +1,86 @@
+/* Locks of windows of processes of several hosts, when the host of some is lost: `windows CASE FOLDER`, with the cases
+   lost and lost-asleep. The ranks 0 and 1 are on one host, and 2 and 3 on the host that is lost. */
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *folder;
+static int rank;
+
+/* Reports to the test that a step is reached. */
+static void reach(int step)
+{
+    char name[4096];
+    snprintf(name, sizeof name, "%s/up%d", folder, step);
+    int file = open(name, O_CREAT | O_WRONLY, 0600);
+    if (file < 0)
+        MPI_Abort(MPI_COMM_WORLD, 9);
+    close(file);
+}
+
+static void report(const char *call, int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length, class = MPI_SUCCESS;
+    MPI_Error_class(code, &class);
+    if (code != MPI_SUCCESS)
+        MPI_Error_string(code, text, &length);
+    const char *found = class == MPI_SUCCESS ? "done" : class == MPI_ERR_PROC_ABORTED ? "MPI_ERR_PROC_ABORTED" : "another class";
+    printf("rank %d: %s: %s %s\n", rank, call, found, text);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Win win;
+    long *memory, value = 7, found = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc != 3)
+        MPI_Abort(MPI_COMM_WORLD, 9);
+    folder = argv[2];
+    const int asleep = strcmp(argv[1], "lost-asleep") == 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    *memory = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 2) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        MPI_Put(&value, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win);
+        MPI_Win_flush(0, win);
+    }
+    if (rank == 3)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 3, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    reach(rank);
+    if (rank >= 2)
+        for (;;)
+            sleep(4711);
+    if (rank == 1) {
+        if (!asleep)
+            report("a lock of a lost rank", MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 3, 0, win));
+        report("a lock of a lost holder", MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+        MPI_Get(&found, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win);
+        report("its end", MPI_Win_unlock(0, win));
+        printf("rank 1: found %ld\n", found);
+        report("all locks", MPI_Win_lock_all(0, win));
+        MPI_Send(&value, 1, MPI_LONG, 0, 0, MPI_COMM_WORLD);
+    } else {
+        if (!asleep) {
+            report("the own lock of a lost holder", MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+            report("its end", MPI_Win_unlock(0, win));
+        }
+        /* In the other case it sleeps here while it grants its lock. */
+        report("a message", MPI_Recv(&value, 1, MPI_LONG, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        /* No share of the attempt is left. */
+        report("the lock again", MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+        report("the end again", MPI_Win_unlock(0, win));
+    }
+    reach(4 + rank);
+    for (;;)
+        sleep(4711);
+}
