@@ -316,7 +316,8 @@ mod tests {
             let mut expected: Vec<u32> = model.iter().filter(|it| it.granted).map(|it| it.rank).collect();
             expected.retain(|rank| !before.contains(rank));
             let mut got = granted(&mut queue);
-            (got.sort_unstable(), expected.sort_unstable());
+            got.sort_unstable();
+            expected.sort_unstable();
             assert_eq!(got, expected);
             let holders: BTreeSet<u32> = model.iter().filter(|entry| entry.granted).map(|entry| entry.rank).collect();
             assert_eq!(queue.holders, holders);

@@ -41,7 +41,7 @@ impl OneSided {
     ///
     /// Errors: `MPI_ERR_LOCKTYPE`, `MPI_ERR_RANK`, `MPI_ERR_ASSERT`; `MPI_ERR_RMA_SYNC` when a thread of this process has
     /// locked the rank or waits to, or an epoch of another kind is open; `MPI_ERR_PROC_ABORTED` when a process that may
-    /// share the lock has ended.
+    /// share the lock has ended, or the rank where it grants the lock itself.
     pub fn lock(&self, mut guard: Guard<'_>, win: &Win, lock_type: i32, rank: i32, assert: i32) -> Result<()> {
         let alone = match lock_type {
             MPI_LOCK_EXCLUSIVE => true,

@@ -28,8 +28,8 @@ static void report(const char *call, int code)
     MPI_Error_class(code, &class);
     if (code != MPI_SUCCESS)
         MPI_Error_string(code, text, &length);
-    const char *found = class == MPI_SUCCESS ? "done" : class == MPI_ERR_PROC_ABORTED ? "MPI_ERR_PROC_ABORTED" : "another class";
-    printf("rank %d: %s: %s %s\n", rank, call, found, text);
+    const char *failed = class == MPI_ERR_PROC_ABORTED ? "MPI_ERR_PROC_ABORTED" : "another class";
+    printf("rank %d: %s: %s %s\n", rank, call, class == MPI_SUCCESS ? "done" : failed, text);
     fflush(stdout);
 }
 

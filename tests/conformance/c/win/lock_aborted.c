@@ -1,6 +1,6 @@
 /* A process aborts itself while it holds locks of a window: the lock that it held alone goes to the next process, with
  * the lock under which elements are accumulated; one that it may share is an error, and no hang. Operations on its
- * memory, which all have mapped or nobody applies, end too. Where owners grant locks, that of its own memory is lost. */
+ * memory, which all have mapped or nobody applies, end too. Where owners grant locks, that of its memory is lost. */
 #include "check.h"
 
 /* Whether the processes take locks in memory that they share. */
