@@ -710,6 +710,22 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "win_shared_locks",
+                description: "Whether all processes of a window map the memory of its locks, which they then take without its owner; otherwise the owner of the memory grants them when it makes progress, as it does where processes share no memory. Takes effect with the next window; if one process has the value no, none maps them.",
+                unit: "",
+                category: "win",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
+                until_init: false,
+            },
+            initial: Initial::I32(1),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "error_format",
                 description: "Form of failure reports on the standard error output, those of mpiexec and the library's warnings and fatal errors: text, or json with the same facts in one object on one line. `mpiexec --error-format` sets it for all processes. Takes effect with the next report.",
                 unit: "",
