@@ -24,7 +24,7 @@ use mpi_core::json::Object;
 use crate::words::{elsewhere, ranks};
 use causes::Cause;
 use stuck::connected;
-use waits::{Doing, Wait, doing, has_left, may_have_left};
+use waits::{Doing, doing, has_left, may_have_left};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,17 +117,21 @@ pub fn needs_second_look(view: &HangView, ended: u32) -> bool {
     })
 }
 
-/// What the other ranks were doing to one that has ended: a sentence for each kind of wait; empty if none waits for it.
-pub fn about(view: &HangView, ended: u32) -> Vec<String> {
-    let mut groups: std::collections::BTreeMap<String, Vec<u32>> = std::collections::BTreeMap::new();
-    for rank in (0..view.ranks.len() as u32).filter(|rank| *rank != ended) {
+/// What the other ranks were doing to those that have ended: a sentence for each kind of wait; empty if none waits for them.
+pub fn about(view: &HangView, ended: &[u32]) -> Vec<String> {
+    let mut groups: std::collections::BTreeMap<(String, Vec<u32>), Vec<u32>> = std::collections::BTreeMap::new();
+    for rank in (0..view.ranks.len() as u32).filter(|rank| !ended.contains(rank)) {
         let Doing::Waiting(waits) = doing(view, rank) else { continue };
-        let waits_for =
-            |wait: &&Wait| wait.all && wait.targets.contains(&ended) && !has_left(view, (rank, wait), ended);
-        for wait in waits.iter().filter(waits_for) {
-            groups.entry(groups::described(view, rank, wait)).or_default().push(rank);
+        for wait in waits.iter().filter(|wait| wait.all) {
+            let is_waited_for = |of: &&u32| wait.targets.contains(of) && !has_left(view, (rank, wait), **of);
+            let targets: Vec<u32> = ended.iter().filter(is_waited_for).copied().collect();
+            if !targets.is_empty() {
+                groups.entry((groups::described(view, rank, wait), targets)).or_default().push(rank);
+            }
         }
     }
-    let line = |(what, members): (String, Vec<u32>)| format!("{} waited for rank {ended} in {what}", ranks(&members));
+    let line = |((what, targets), members): ((String, Vec<u32>), Vec<u32>)| {
+        format!("{} waited for {} in {what}", ranks(&members), ranks(&targets))
+    };
     groups.into_iter().map(line).take(MOST_LINES).collect()
 }

@@ -5,7 +5,8 @@
 #
 #   lab.sh FOLDER up N          hosts h1 to hN, in a network of their own
 #   lab.sh FOLDER run I WORD... a command on host hI, as this process
-#   lab.sh FOLDER cut I | mend I | kill I   the network of hI falls silent, comes back; all processes of hI end
+#   lab.sh FOLDER cut I | mend I   the network of hI falls silent, comes back
+#   lab.sh FOLDER kill I | again I   all processes of hI end; it starts again
 #   lab.sh FOLDER rate I RATE   limits what hI sends (1mbit)
 #   lab.sh FOLDER slurm         a Slurm with all hosts; its controller is on h1
 #   lab.sh FOLDER left I        processes on hI other than those of the host itself
@@ -73,20 +74,46 @@ END
         ip -n "$host" addr add "10.93.0.$i/24" dev eth0
         ip -n "$host" link set lo up
         ip -n "$host" link set eth0 up
-        setsid nsenter --net="/run/netns/$host" \
-            unshare --pid --fork --kill-child --mount-proc --uts --ipc --mount \
-            "$self" "$folder" init "$i" > "$folder/log$i" 2>&1 < /dev/null &
-        echo $! > "$folder/pid$i"
+        boot "$i"
     done
     for i in $(seq 1 "$count"); do
-        for _ in $(seq 1500); do
-            [ -e "$folder/up$i" ] && break
-            sleep 0.02
-        done
-        [ -e "$folder/up$i" ] || fail "host h$i does not start: $(cat "$folder/log$i")"
+        await "$i"
     done
     if [ -n "${LAB_OWNER:-}" ]; then
         setsid "$self" "$folder" watch "$LAB_OWNER" $$ > /dev/null 2>&1 < /dev/null &
+    fi
+}
+
+# Starts the processes of a host, whose network is there.
+boot() {
+    rm -f "$folder/up$1"
+    setsid nsenter --net="/run/netns/$(name "h$1")" \
+        unshare --pid --fork --kill-child --mount-proc --uts --ipc --mount \
+        "$self" "$folder" init "$1" > "$folder/log$1" 2>&1 < /dev/null &
+    echo $! > "$folder/pid$1"
+}
+
+# Waits until a host is up.
+await() {
+    for _ in $(seq 1500); do
+        [ -e "$folder/up$1" ] && return
+        sleep 0.02
+    done
+    fail "host h$1 does not start: $(cat "$folder/log$1")"
+}
+
+# Starts a host again that was killed, once its last process has ended.
+again() {
+    for _ in $(seq 500); do
+        [ -z "$(ip netns pids "$(name "h$1")")" ] && break
+        sleep 0.02
+    done
+    boot "$1"
+    await "$1"
+    if [ -e "$folder/slurm/slurm.conf" ]; then
+        munge_on "$1"
+        "$self" "$folder" run "$1" slurmd
+        slurm_idle
     fi
 }
 
@@ -144,16 +171,25 @@ END
     fi
     for i in $(seq 1 "$count"); do
         mkdir -p "$state/spool-h$i"
-        "$self" "$folder" run "$i" munged --force --key-file="$state/munge.key" --socket=/dev/shm/munge.socket \
-            --pid-file=/dev/shm/munged.pid --log-file=/dev/shm/munged.log --seed-file=/dev/shm/munge.seed
+        munge_on "$i"
     done
     "$self" "$folder" run 1 slurmctld
     for i in $(seq 1 "$count"); do "$self" "$folder" run "$i" slurmd; done
+    slurm_idle
+}
+
+munge_on() {
+    "$self" "$folder" run "$1" munged --force --key-file="$folder/slurm/munge.key" --socket=/dev/shm/munge.socket \
+        --pid-file=/dev/shm/munged.pid --log-file=/dev/shm/munged.log --seed-file=/dev/shm/munge.seed
+}
+
+# Waits until Slurm can use all hosts.
+slurm_idle() {
     for _ in $(seq 150); do
         [ "$("$self" "$folder" run 1 sinfo -h -o %t 2> /dev/null)" = idle ] && return
         sleep 0.2
     done
-    tail -n 5 "$state"/*.log >&2
+    tail -n 5 "$folder"/slurm/*.log >&2
     fail "Slurm does not start"
 }
 
@@ -185,6 +221,7 @@ cut) ip -n "$(name s)" link set "v$1" down ;;
 mend) ip -n "$(name s)" link set "v$1" up ;;
 rate) ip netns exec "$(name "h$1")" tc qdisc replace dev eth0 root tbf rate "$2" burst 256kb latency 50ms ;;
 kill) kill -9 "$(cat "$folder/pid$1")" ;;
+again) again "$1" ;;
 slurm) slurm ;;
 left) "$self" "$folder" run "$1" ps -eo pid=,args= | grep -Ev ' (\[|ps |sleep 3600|sshd|/usr/sbin/sshd|munged|slurmctld|slurmd|.*/lab.sh )' || true ;;
 watch)

@@ -95,7 +95,7 @@ impl Ending {
         self.part_code
     }
 
-    /// Records the failure of a spawned job. It replaces the first failure if that is its consequence.
+    /// Records the failure of a spawned job, or the loss of a host. It replaces the first failure if that is its consequence.
     pub(super) fn fail_as_cause(&mut self, failure: Failure, running: u32, now: Instant) {
         if self.failure.is_some_and(|first| first.follows(&failure)) {
             self.failure = Some(failure);

@@ -94,8 +94,8 @@ pub(super) fn sentence(report: &HangReport) -> String {
 pub(super) fn about(job: &Job, processes: &[Option<i32>], rank: u32) -> Vec<String> {
     let now = view(job, processes);
     match hang::needs_second_look(&now, rank) {
-        true => hang::about(&second_look(job, processes, &now), rank),
-        false => hang::about(&now, rank),
+        true => hang::about(&second_look(job, processes, &now), &[rank]),
+        false => hang::about(&now, &[rank]),
     }
 }
 

@@ -85,10 +85,15 @@ impl Failure {
         }
     }
 
-    /// Whether it is the consequence of another failure: a fatal error of a rank that waited for a process of a spawned job.
+    /// Whether it is the consequence of another failure: a fatal error of a rank that waited for a process of a spawned job, or for
+    /// one of a host that is lost.
     pub(super) fn follows(&self, cause: &Failure) -> bool {
         let lost = matches!(self, Failure::Aborted { code: MPI_ERR_PROC_ABORTED, cause: AbortCause::Error, .. });
-        lost && matches!(cause, Failure::Spawned { code, .. } if *code != ENDED_WITH_PARENT)
+        match cause {
+            Failure::Spawned { code, .. } => lost && *code != ENDED_WITH_PARENT,
+            Failure::HostLost { how: HostLoss::Silent { .. } | HostLoss::Closed, .. } => lost,
+            _ => false,
+        }
     }
 
     /// Whether it is reported; another `mpiexec` reports what ended this job otherwise.

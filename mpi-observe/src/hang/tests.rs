@@ -275,7 +275,7 @@ fn a_collective_call_that_is_not_counted_yet_has_its_number() {
     let it = |of: u32, counted| with_queues(of, 2, rank(calls()), vec![comm(0, 2, counted)]);
     let ended = RankView { is_alive: false, ..rank(vec![call(1, MPI_BARRIER, true, 0, -1)]) };
     for counted in [1, 2] {
-        let lines = about(&view(vec![it(0, counted), ended.clone()]), 1);
+        let lines = about(&view(vec![it(0, counted), ended.clone()]), &[1]);
         assert_eq!(lines, ["rank 0 waited for rank 1 in MPI_Allreduce #2 on MPI_COMM_WORLD"]);
     }
 }
@@ -309,14 +309,14 @@ fn nobody_waits_for_a_rank_that_has_returned_from_the_collective_call() {
     use functions::{MPI_ALLREDUCE, MPI_BARRIER};
     let inside = with_queues(0, 2, rank(vec![call(1, MPI_BARRIER, false, 0, -1)]), vec![comm(0, 2, 1)]);
     let ended = |first| RankView { is_alive: false, ..rank(vec![call(first, MPI_BARRIER, true, 0, -1)]) };
-    assert_eq!(about(&view(vec![inside.clone(), ended(1)]), 1), [""; 0]);
+    assert_eq!(about(&view(vec![inside.clone(), ended(1)]), &[1]), [""; 0]);
     // It aborts the job, on the same communicator.
     let calls = vec![call(1, MPI_BARRIER, true, 0, -1), call(2, functions::MPI_ABORT, false, 0, -1)];
     let aborts = RankView { is_alive: false, ..rank(calls) };
-    assert_eq!(about(&view(vec![inside.clone(), aborts]), 1), [""; 0]);
+    assert_eq!(about(&view(vec![inside.clone(), aborts]), &[1]), [""; 0]);
     let without = RankView { is_alive: false, ..rank(vec![call(1, MPI_ALLREDUCE, true, 8, -1)]) };
     assert_eq!(
-        about(&view(vec![inside, without]), 1),
+        about(&view(vec![inside, without]), &[1]),
         ["rank 0 waited for rank 1 in MPI_Barrier #1 on MPI_COMM_WORLD"]
     );
     // Of earlier calls no record is left: the second look shows whether rank 0 waits.
@@ -324,5 +324,5 @@ fn nobody_waits_for_a_rank_that_has_returned_from_the_collective_call() {
     let seen = view(vec![later.clone(), ended(90)]);
     assert!(needs_second_look(&seen, 1) && !needs_second_look(&view(vec![later, ended(1)]), 1));
     let returned = with_queues(0, 2, rank(vec![call(90, MPI_BARRIER, true, 0, -1)]), vec![comm(0, 2, 80)]);
-    assert_eq!(about(&view(vec![returned, ended(90)]).since(&seen), 1), [""; 0]);
+    assert_eq!(about(&view(vec![returned, ended(90)]).since(&seen), &[1]), [""; 0]);
 }

@@ -3,6 +3,7 @@
 //! Invariant: when the suite has ended, in whatever way, no process and no namespace of it is left.
 //! Not here: the arguments and parts of `mpiexec` for hosts and their unit tests (`mpi-launch`).
 
+mod faults;
 mod files;
 mod jobs;
 mod messages;
@@ -261,6 +262,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     messages_of_mpich(&lab, dist, &work, &mpich, report)?;
     messages::run(&lab, dist, &work, &mpich, report)?;
     jobs::run(&lab, dist, &work, report)?;
+    faults::run(&lab, dist, &work, report)?;
     files::run(&lab, dist, &work, report)?;
     windows::run(&lab, dist, &work, report)?;
     observe::run(&lab, dist, &work, report)?;
@@ -270,6 +272,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             messages::run_in_slurm(&lab, dist, &work, report)?;
             jobs::run_in_slurm(&lab, dist, &work, report)?;
             observe::run_in_slurm(&lab, dist, &work, report)?;
+            faults::run_in_slurm(&lab, dist, &work, report)?;
         }
         Err(failure) => report.skip("Slurm", &failure.to_string()),
     }

@@ -368,6 +368,10 @@ frames! {
     Spawn = 37 { rank: u32, ours: bool, lines: Bytes },
     /// `mpiexec`: a line for a rank about processes that it has spawned.
     SpawnLine = 38 { rank: u32, line: String },
+    /// Proxy: something that the user should read.
+    Warning = 39 { sentence: String },
+    /// Proxy: what the ranks of the host are doing, for the report if the host is lost.
+    Doing = 40 { text: String },
 }
 
 #[cfg(test)]
@@ -399,7 +403,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_a_message_or_none(kind in 0..40u8, bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn any_bytes_are_a_message_or_none(kind in 0..45u8, bytes in prop::collection::vec(any::<u8>(), 0..60)) {
             let whole: Vec<u8> = std::iter::once(kind).chain(bytes).collect();
             if let Some(frame) = Frame::take(&whole) {
                 prop_assert!(KINDS.contains(&kind));

@@ -159,6 +159,8 @@ pub(in crate::mpiexec) fn run(
     let stdin = std::io::stdin();
     let fed = options.input != Input::None;
     let input = if fed { Some(stdin.as_fd().try_clone_to_owned()?) } else { None };
+    // A launcher that is killed leaves what it has started, such as a remote shell that waits for a lost host.
+    os::adopt_orphans();
     let launcher = Launcher::start(&command, &meeting.to_text())?;
     let mut front = Front {
         plan,
@@ -196,6 +198,7 @@ pub(in crate::mpiexec) fn run(
     let broken = served.is_err() || front.hosts.iter().any(|host| host.lost);
     front.hosts.iter_mut().for_each(|host| host.send(&Frame::End {}));
     front.launcher.finish(broken);
+    front.launcher.end_orphans(|pid| front.spawning.jobs.has(pid));
     front.reporter.verbose(|| match front.launcher.said() {
         said if said.is_empty() => "the launcher has written nothing".into(),
         said => format!("the launcher has written: {said}"),
@@ -419,9 +422,13 @@ impl Front<'_> {
             Order::Terminate => {
                 self.end_spawned();
                 // Each host does one after the other, so that its ranks still wait when it looks.
-                let failure = self.ending.failure().filter(|_| self.forwarded.is_none());
-                if let Some(Failure::Ended { rank, .. } | Failure::Left { rank }) = failure {
-                    self.request_report(Wanted::Failed { rank });
+                let ranks = match self.ending.failure().filter(|_| self.forwarded.is_none()) {
+                    Some(Failure::Ended { rank, .. } | Failure::Left { rank }) => vec![rank],
+                    Some(Failure::HostLost { host, .. }) => self.hosts[host as usize].ranks.clone(),
+                    _ => Vec::new(),
+                };
+                if !ranks.is_empty() {
+                    self.request_report(Wanted::Failed { ranks });
                 }
                 self.send_all(&Frame::Signal { signal: libc::SIGTERM, all: true });
                 // A stopped process would not handle it.

@@ -42,6 +42,8 @@ pub(super) struct Host {
     pub(super) reporting: bool,
     /// By how many nanoseconds the time of day is ahead of its monotonic clock, if it has reported that.
     pub(super) ahead_ns: Option<u64>,
+    /// What its ranks were doing when it has last reported that.
+    pub(super) doing: String,
 }
 
 impl Host {
@@ -58,6 +60,7 @@ impl Host {
             fed: 0,
             reporting: false,
             ahead_ns: None,
+            doing: String::new(),
         }
     }
 
@@ -158,6 +161,22 @@ impl Launcher {
         }
         // The kernel ends it.
         let _ = self.child.wait();
+    }
+
+    /// Ends what the launcher has left behind when it has ended: children of this process that are not `is_other`.
+    pub(super) fn end_orphans(&self, is_other: impl Fn(i32) -> bool) {
+        let end = Instant::now() + GRACE;
+        while Instant::now() < end {
+            let orphans = os::children().unwrap_or_default().into_iter().filter(|pid| !is_other(*pid));
+            // What an orphan has started becomes one when it ends.
+            let left = orphans.filter(|pid| os::collect(*pid).is_none()).inspect(|pid| {
+                os::signal_process(*pid, libc::SIGKILL);
+            });
+            if left.count() == 0 {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 

@@ -203,6 +203,7 @@ impl Proxy<'_> {
             self.look_at_launcher();
             self.look_for_progress(Instant::now());
             self.look_again(Instant::now());
+            self.report_doing(Instant::now());
             if self.started && !children {
                 self.finish();
             }
@@ -229,8 +230,9 @@ impl Proxy<'_> {
                 self.end_all();
                 return TROUBLE;
             }
-            // The new guard is what counts; a report on the old one has no reader here.
-            let _ = self.guard.renew(&entries);
+            if let Some(sentence) = self.guard.renew(&entries) {
+                self.link.send(&Frame::Warning { sentence });
+            }
             self.link.flush();
             self.look_at_launcher();
             if entries[0].revents != 0 {

@@ -22,14 +22,14 @@ const REPORT: Duration = Duration::from_secs(2);
 const MOST_HOSTS: usize = 16;
 
 /// What a report is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// The time limit is over.
     TimeOver,
     /// No rank has made progress.
     Hang,
-    /// What others do to a rank that has failed.
-    Failed { rank: u32 },
+    /// What others do to ranks that have failed.
+    Failed { ranks: Vec<u32> },
 }
 
 /// The activity of the ranks when the time limit was over.
@@ -52,7 +52,7 @@ pub(super) struct Hangs {
     idle: Vec<Option<Duration>>,
     /// Whether this hang was reported.
     reported: bool,
-    /// What others did to the rank that has failed.
+    /// What others did to the ranks that have failed.
     pub(super) waiting: Vec<String>,
 }
 
@@ -85,8 +85,8 @@ impl Hangs {
 impl Front<'_> {
     /// Requests a report of all hosts; whether it did. One on a failed rank or the time limit replaces one on missing progress.
     pub(super) fn request_report(&mut self, wanted: Wanted) -> bool {
-        let under_way = self.hangs.report_by.and(self.hangs.wanted);
-        if under_way.is_some_and(|other| wanted == Wanted::Hang || other == Wanted::TimeOver) {
+        let under_way = self.hangs.report_by.and(self.hangs.wanted.as_ref());
+        if under_way.is_some_and(|other| wanted == Wanted::Hang || *other == Wanted::TimeOver) {
             return false;
         }
         self.hangs.facts.fill(None);
@@ -141,7 +141,7 @@ impl Front<'_> {
                 }
             }
             Wanted::Hang => {}
-            Wanted::Failed { rank } => self.hangs.waiting = hang::about(&view, rank),
+            Wanted::Failed { ranks } => self.hangs.waiting = hang::about(&view, &ranks),
         }
     }
 

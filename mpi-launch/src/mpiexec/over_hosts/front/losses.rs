@@ -36,27 +36,26 @@ impl Front<'_> {
         }
     }
 
-    /// Chooses the cause among the losses: first a host whose launcher's process has ended or that is silent, then one that
-    /// is not this machine, whose loss would be that of the front.
+    /// Chooses the cause among the losses. A launcher that was killed is one. A launcher that has lost a host often ends on the others,
+    /// first on this machine, so the first loss of another host comes before losses here.
     pub(super) fn judge_losses(&mut self, now: Instant) {
         let all_over = self.hosts.iter().all(Host::is_over);
         if self.verdict_at.is_none_or(|at| now < at && !all_over) {
             return;
         }
         self.verdict_at = None;
-        let order = |loss: &&Failure| match loss {
-            Failure::HostLost { how: HostLoss::Leaving { signal: 0 } | HostLoss::Silent { .. }, .. } => 0,
-            Failure::HostLost { host, how: HostLoss::Closed }
-                if !local_host::is_local(&self.placement.hosts[*host as usize]) =>
-            {
-                1
-            }
-            Failure::HostLost { how: HostLoss::Closed, .. } => 2,
-            Failure::HostLost { .. } => 3,
-            _ => 4,
+        let is_local = |host: u32| local_host::is_local(&self.placement.hosts[host as usize]);
+        let order = |loss: &&Failure| match **loss {
+            Failure::ManagerLost { how: Ended::Killed(_) } => 0,
+            Failure::HostLost { how: HostLoss::Silent { .. }, .. } => 1,
+            Failure::HostLost { host, how: HostLoss::Leaving { signal: 0 } } => 1 + u32::from(is_local(host)),
+            Failure::HostLost { host, how: HostLoss::Closed } => 1 + 2 * u32::from(is_local(host)),
+            Failure::HostLost { .. } => 4,
+            _ => 5,
         };
         if let Some(loss) = self.losses.iter().min_by_key(order).copied() {
-            self.ending.fail(loss, self.living, now);
+            // The end of a rank that has found the loss itself is no other cause.
+            self.ending.fail_as_cause(loss, self.living, now);
         }
     }
 

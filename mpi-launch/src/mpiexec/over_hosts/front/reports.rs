@@ -1,5 +1,6 @@
 //! How the job ended, as the front reports it.
 
+use super::super::super::outcome::Failure;
 use super::super::super::{TROUBLE, hang};
 use super::Front;
 
@@ -21,7 +22,14 @@ impl Front<'_> {
         let mut sentence = failure.sentence(self.plan, self.job, self.ending.others_ended);
         let (text, list, cause) =
             self.time_report.take().map_or_else(Default::default, |report| (report.text, report.list, report.cause));
+        let heard = match failure {
+            Failure::HostLost { host, .. } => self.hosts[host as usize].doing.clone(),
+            _ => String::new(),
+        };
         if !self.reporter.is_json() {
+            if !heard.is_empty() {
+                sentence += &format!("\n  the last that was heard from the host: {heard}");
+            }
             if !text.is_empty() {
                 sentence += &format!("; {text}");
             }
@@ -29,6 +37,7 @@ impl Front<'_> {
         }
         self.reporter.fail(code, &sentence, |object| {
             let object = failure.facts(self.plan, self.job, object);
+            let object = if heard.is_empty() { object } else { object.text("heard_last", &heard) };
             let object = match self.hangs.waiting.is_empty() {
                 true => object,
                 false => object.objects("waiting", hang::objects(&self.hangs.waiting)),

@@ -2,15 +2,19 @@
 //!
 //! Not here: what follows from it (`front`).
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use mpi_observe::JobView;
 use mpi_observe::hang::{BETWEEN_LOOKS, Progress, RankProcess, RankView};
+use mpi_observe::{JobView, words};
 
 use super::super::super::activity;
 use super::super::super::hang::look_interval;
 use super::super::frame::{Frame, WaitFacts};
-use super::Proxy;
+use super::{LOOK, Proxy};
+
+/// The most groups of ranks that do the same in one report.
+const MOST_GROUPS: usize = 8;
 
 /// Looks at the ranks: for progress, at intervals, if the front reports a job without it; and for reports that need two looks.
 pub(super) struct Looks {
@@ -18,6 +22,9 @@ pub(super) struct Looks {
     progress: Progress,
     next: Instant,
     second: Option<SecondLook>,
+    /// What the front has as what the ranks are doing, and when it is looked at again.
+    doing: String,
+    next_doing: Instant,
 }
 
 /// The second look for a report.
@@ -33,7 +40,14 @@ struct SecondLook {
 impl Looks {
     pub(super) fn new(hang_ms: Option<u64>, now: Instant) -> Looks {
         let interval = hang_ms.map(|limit| look_interval(Duration::from_millis(limit)));
-        Looks { interval, progress: Progress::default(), next: now, second: None }
+        Looks {
+            interval,
+            progress: Progress::default(),
+            next: now,
+            second: None,
+            doing: String::new(),
+            next_doing: now,
+        }
     }
 
     /// The longest time to wait for events before looking again, if there are looks to come.
@@ -44,6 +58,30 @@ impl Looks {
 }
 
 impl Proxy<'_> {
+    /// Reports what the ranks are doing if that has changed: the front has it when this host is lost.
+    pub(super) fn report_doing(&mut self, now: Instant) {
+        if !self.started || now < self.looks.next_doing {
+            return;
+        }
+        self.looks.next_doing = now + LOOK;
+        let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for (rank, process) in self.world.iter().zip(&self.ranks) {
+            groups.entry(JobView::of(self.job).activity(*rank, process.living)).or_default().push(*rank);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|(_, ranks)| ranks[0]);
+        let more = groups.len().saturating_sub(MOST_GROUPS);
+        let group = |(what, ranks): &(String, Vec<u32>)| format!("{}: {what}", words::ranks(ranks));
+        let mut text = groups.iter().take(MOST_GROUPS).map(group).collect::<Vec<_>>().join("; ");
+        if more > 0 {
+            text += &format!("; and {}", mpi_errors::counted(more, "further kind"));
+        }
+        if text != self.looks.doing {
+            self.link.send(&Frame::Doing { text: text.clone() });
+            self.looks.doing = text;
+        }
+    }
+
     /// Reports how long no rank of this host has made progress, if it is time.
     pub(super) fn look_for_progress(&mut self, now: Instant) {
         let Some(interval) = self.looks.interval.filter(|_| self.started && now >= self.looks.next) else { return };
