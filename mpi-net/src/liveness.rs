@@ -5,17 +5,19 @@
 //! process ends, also one that computes or is stopped, and gives it up when the other host has answered nothing for a while.
 //! A process that finalises sends [`LEAVING`] first. A peer for which the provider reports an error counts as lost after the same
 //! delay as one whose connection was closed. The connection begins with the rank and host of its process and a token of the job's secret, which
-//! the other process answers with [`ACCEPTED`].
-//! Invariant: only a process of the job can make a peer count as lost, and only by a connection that was accepted; what comes from a
-//! connection is checked.
+//! the other process answers with [`ACCEPTED`]. One that was closed before is made again (`dialling`).
+//! Invariant: only a process of the job can make a peer count as lost, and only by a connection that was accepted; one of another job also
+//! where nothing listens any more. What comes from a connection is checked.
 //! Not here: what a lost peer ends (`network`).
 
+mod accepting;
+mod dialling;
 mod hello;
 mod sockets;
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -25,9 +27,9 @@ use mpi_fabric::signal_mask::with_all_signals_blocked;
 
 use crate::event::Event;
 use crate::token::{Identity, Secret};
-use hello::{HELLO_BYTES, IDENTITY_BYTES, hello, name_in};
+use accepting::{IDENTIFY_TIMEOUT, Unidentified};
+use dialling::{Dial, Dialled};
 pub(crate) use sockets::ip_of;
-use sockets::watch_silence;
 
 /// Sent by a process that finalises.
 const LEAVING: u8 = b'e';
@@ -35,14 +37,6 @@ const LEAVING: u8 = b'e';
 const ACCEPTED: u8 = b'a';
 /// From so many peers of other jobs on, those that have disconnected are forgotten.
 const MOST_FOREIGN: usize = 4096;
-/// Most connections of a pair: both may connect at once, and again when a number is used again.
-const MOST_CONNECTIONS: usize = 4;
-/// How long an accepted connection may stay without a rank.
-const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Most accepted connections without a rank.
-const MAX_UNIDENTIFIED: usize = 64;
-/// How long a connection to one address may take. The thread finds no loss meanwhile.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Delay between a closed connection, or an error of the provider, and the report of the loss: the launcher usually ends the job in that
 /// time, with a better report.
 pub(crate) const LOSS_DELAY: Duration = Duration::from_secs(2);
@@ -51,8 +45,17 @@ const ENDED: &str = "its process has ended, or its host is down";
 /// How long a process that finalises waits until its peers have been sent that.
 const LEAVE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Is called with a lost peer, the name of its host, and why.
-pub(crate) type OnLoss = Box<dyn Fn(u32, &str, &str) + Send>;
+/// Why nothing comes from a peer any more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End<'a> {
+    /// It is lost; the name of its host, which may be empty, and why.
+    Lost { host: &'a str, why: &'a str },
+    /// It has left as it should, and takes nothing any more.
+    Departed,
+}
+
+/// Is called with a peer from which nothing comes any more.
+pub(crate) type OnEnd = Box<dyn Fn(u32, End<'_>) + Send>;
 
 /// The connections of a process, until the value is dropped.
 pub(crate) struct Liveness {
@@ -74,8 +77,8 @@ pub(crate) struct Requests {
 
 #[derive(Default)]
 struct State {
-    /// Peers to connect with: rank, identity, host, address.
-    dial: Vec<(u32, Identity, String, Option<IpAddr>, u16)>,
+    /// Peers to connect with.
+    dial: Vec<Dial>,
     /// Peers of other jobs, by connection of jobs and their number there: their number here, `None` once this process has
     /// disconnected from them, and their identity.
     foreign: HashMap<(u64, u32), (Option<u32>, Identity)>,
@@ -95,7 +98,7 @@ impl Requests {
 
     /// Connects with a peer, whose process listens at a port. `host` is looked up if there is no address.
     pub(crate) fn dial(&self, rank: u32, identity: Identity, host: &str, ip: Option<IpAddr>, port: u16) {
-        self.lock().dial.push((rank, identity, host.to_owned(), ip, port));
+        self.lock().dial.push(Dial { rank, identity, host: host.to_owned(), ip, port });
         self.changed.set();
     }
 
@@ -113,7 +116,7 @@ impl Requests {
         let mut state = self.lock();
         let of_number = state.foreign.values_mut().filter(|(foreign, _)| *foreign == Some(number));
         of_number.for_each(|(foreign, _)| *foreign = None);
-        state.dial.retain(|(rank, ..)| *rank != number);
+        state.dial.retain(|dial| dial.rank != number);
         state.failed.retain(|(rank, _)| *rank != number);
         state.forget.push(number);
         drop(state);
@@ -155,7 +158,7 @@ impl Liveness {
     /// Listens, and starts the thread.
     /// # Errors
     /// Those of the system.
-    pub(crate) fn start(config: Config, on_loss: OnLoss) -> io::Result<Liveness> {
+    pub(crate) fn start(config: Config, on_end: OnEnd) -> io::Result<Liveness> {
         let anywhere =
             || TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)));
         let listener = config.ip.map_or_else(anywhere, |ip| TcpListener::bind((ip, 0)).or_else(|_| anywhere()))?;
@@ -171,10 +174,12 @@ impl Liveness {
             config,
             requests: requests.clone(),
             listener: Some(listener),
+            accepts_from: Instant::now(),
             peers: HashMap::new(),
+            again: Vec::new(),
             unidentified: Vec::new(),
             ending: Vec::new(),
-            on_loss,
+            on_end,
         };
         let run = move || while watch.poll_once() {};
         let spawn = || thread::Builder::new().name("mpi-net-alive".into()).stack_size(128 << 10).spawn(run);
@@ -200,24 +205,20 @@ impl Drop for Liveness {
     }
 }
 
-/// An accepted connection whose hello is not complete: the stream, when it was accepted, and the bytes received.
-struct Unidentified {
-    stream: TcpStream,
-    since: Instant,
-    hello: [u8; HELLO_BYTES],
-    len: usize,
-}
-
 /// The thread.
 struct Watch {
     config: Config,
     requests: Arc<Requests>,
     listener: Option<TcpListener>,
+    /// When it accepts connections again: no descriptor was free.
+    accepts_from: Instant,
     peers: HashMap<u32, Peer>,
+    /// Connections to make again.
+    again: Vec<Dialled>,
     unidentified: Vec<Unidentified>,
     /// Peers that will count as lost.
     ending: Vec<Ending>,
-    on_loss: OnLoss,
+    on_end: OnEnd,
 }
 
 /// A peer whose connection was closed, or for which the provider has reported an error.
@@ -242,13 +243,17 @@ struct Connection {
     stream: TcpStream,
     /// Whether its end is a loss: the other process has accepted it, or this one has.
     confirmed: bool,
+    /// How this process has made it, if it has.
+    dialled: Option<Dialled>,
 }
 
 impl Watch {
     /// Waits for something, and handles it. False: the process leaves.
     fn poll_once(&mut self) -> bool {
         let mut list = vec![readable(self.requests.changed.descriptor())];
-        list.extend(self.listener.iter().map(|listener| readable(listener.as_raw_fd())));
+        let now = Instant::now();
+        let accepts = self.listener.iter().filter(|_| self.accepts_from <= now);
+        list.extend(accepts.map(|listener| readable(listener.as_raw_fd())));
         let of_peer = |(rank, peer): (&u32, &Peer)| -> Vec<(u32, i32)> {
             peer.connections.iter().map(|it| (*rank, it.stream.as_raw_fd())).collect()
         };
@@ -256,7 +261,9 @@ impl Watch {
         list.extend(with_rank.iter().map(|(_, fd)| readable(*fd)));
         list.extend(self.unidentified.iter().map(|it| readable(it.stream.as_raw_fd())));
         let limits = self.unidentified.iter().map(|it| it.since + IDENTIFY_TIMEOUT);
-        let next = limits.chain(self.ending.iter().map(|it| it.at)).min();
+        let limits = limits.chain(self.ending.iter().map(|it| it.at)).chain(self.again.iter().map(|it| it.at));
+        let accepts_from = self.listener.iter().map(|_| self.accepts_from).filter(|at| *at > now);
+        let next = limits.chain(accepts_from).min();
         let wait = next.map_or(-1, |next| {
             i32::try_from(next.saturating_duration_since(Instant::now()).as_millis()).map_or(i32::MAX, |ms| ms + 1)
         });
@@ -276,10 +283,11 @@ impl Watch {
         }
         self.identify();
         let now = Instant::now();
+        self.dial_due(now);
         let (due, left): (Vec<_>, Vec<_>) = self.ending.drain(..).partition(|it| it.at <= now);
         self.ending = left;
         for Ending { rank, host, error, .. } in due {
-            (self.on_loss)(rank, &host, error.as_deref().unwrap_or(ENDED));
+            (self.on_end)(rank, End::Lost { host: &host, why: error.as_deref().unwrap_or(ENDED) });
         }
         true
     }
@@ -300,6 +308,7 @@ impl Watch {
                 let _ = connection.stream.write_all(&[LEAVING]);
             }
             self.ending.retain(|it| it.rank != number);
+            self.again.retain(|it| it.dial.rank != number);
         }
         for (rank, error) in failed {
             let host = self.peers.get(&rank).map_or_else(String::new, |peer| peer.host.clone());
@@ -317,120 +326,10 @@ impl Watch {
         if more {
             self.requests.changed.set();
         }
-        if let Some((rank, identity, host, ip, port)) = dial.filter(|(rank, ..)| !self.peers.contains_key(rank)) {
-            // A peer that cannot be reached so is watched by the provider alone.
-            // One of another job listens until it ends, and accepts or reports that it has disconnected.
-            let confirmed = identity.connection != 0;
-            match self.connect(&identity, &host, ip, port) {
-                Ok(stream) => {
-                    self.peers.insert(rank, Peer { host, connections: vec![Connection { stream, confirmed }] });
-                }
-                Err(error) if confirmed && is_refusal(&error) => self.ends(rank, host, None),
-                Err(_) => {}
-            }
+        if let Some(dial) = dial {
+            self.dial(Dialled::new(dial, self.config.silence));
         }
         true
-    }
-
-    fn connect(&self, identity: &Identity, host: &str, ip: Option<IpAddr>, port: u16) -> io::Result<TcpStream> {
-        let addresses: Vec<SocketAddr> = match ip {
-            Some(ip) => vec![(ip, port).into()],
-            None => (host, port).to_socket_addrs()?.collect(),
-        };
-        let mut last = io::Error::from(ErrorKind::NotFound);
-        for address in addresses {
-            match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
-                Ok(mut stream) => {
-                    watch_silence(&stream, self.config.silence)?;
-                    stream.write_all(&hello(
-                        identity.secret,
-                        identity.connection,
-                        [identity.own, identity.theirs],
-                        &self.config.host,
-                    ))?;
-                    stream.set_nonblocking(true)?;
-                    return Ok(stream);
-                }
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
-    }
-
-    fn accept(&mut self) {
-        while let Some(accepted) = self.listener.as_ref().map(TcpListener::accept) {
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
-                Err(_) => {
-                    // No descriptor is free, or the listener is faulty: peers that cannot connect are watched by the provider alone.
-                    self.listener = None;
-                    return;
-                }
-            };
-            if stream.set_nonblocking(true).is_err() || watch_silence(&stream, self.config.silence).is_err() {
-                continue;
-            }
-            if self.unidentified.len() == MAX_UNIDENTIFIED {
-                self.identify();
-            }
-            if self.unidentified.len() == MAX_UNIDENTIFIED {
-                self.unidentified.remove(0);
-            }
-            let since = Instant::now();
-            self.unidentified.push(Unidentified { stream, since, hello: [0; HELLO_BYTES], len: 0 });
-        }
-    }
-
-    /// Reads what accepted connections begin with; those of the job become connections of their peers.
-    fn identify(&mut self) {
-        for mut new in std::mem::take(&mut self.unidentified) {
-            match new.stream.read(&mut new.hello[new.len..]) {
-                Ok(0) => continue,
-                Ok(bytes) => new.len += bytes,
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-                Err(_) => continue,
-            }
-            if new.len < HELLO_BYTES {
-                if new.since.elapsed() < IDENTIFY_TIMEOUT {
-                    self.unidentified.push(new);
-                }
-                continue;
-            }
-            let from = self.sender(&new.hello);
-            if from == Some(None) {
-                // Who has ended meanwhile needs no report.
-                let _ = new.stream.write_all(&[LEAVING]);
-            }
-            if let Some(Some(from)) = from
-                && new.stream.write_all(&[ACCEPTED]).is_ok()
-            {
-                let host = name_in(&new.hello);
-                let peer = self.peers.entry(from).or_insert_with(|| Peer { host, connections: Vec::new() });
-                // One that is closed after it was accepted would be taken for the end of this process.
-                if peer.connections.len() < MOST_CONNECTIONS {
-                    peer.connections.push(Connection { stream: new.stream, confirmed: true });
-                }
-            }
-        }
-    }
-
-    /// The peer that a connection begins with, if it has proved who it is; `Some(None)`: this process has disconnected from it.
-    fn sender(&self, bytes: &[u8; HELLO_BYTES]) -> Option<Option<u32>> {
-        let from = u32::from_ne_bytes([4, 5, 6, 7].map(|at| bytes[at]));
-        let connection = u64::from_ne_bytes(std::array::from_fn(|at| bytes[8 + at]));
-        let Config { rank, size, secret, .. } = self.config;
-        let (number, secret, own) = match connection {
-            0 if from < size => (Some(from), secret, rank),
-            0 => return None,
-            _ => {
-                let (number, identity) = self.requests.lock().foreign.get(&(connection, from)).copied()?;
-                (number, identity.secret, identity.own)
-            }
-        };
-        let expected = hello(secret, connection, [from, own], "");
-        (bytes[..IDENTITY_BYTES] == expected[..IDENTITY_BYTES]).then_some(number)
     }
 
     /// A connection of a peer has something, or has ended.
@@ -444,20 +343,24 @@ impl Watch {
                 self.peers.remove(&rank);
                 // What the provider could not send to it was of no use to it any more.
                 self.ending.retain(|it| it.rank != rank);
+                self.again.retain(|it| it.dial.rank != rank);
+                (self.on_end)(rank, End::Departed);
             }
             Ok(1) => connections[at].confirmed |= byte[0] == ACCEPTED,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            // The other process has not accepted it, or what listened was another one.
+            // The other process has not accepted it, because it had no descriptor or too many others, or what listened was another one.
             Ok(_) | Err(_) if !connections[at].confirmed => {
-                connections.remove(at);
+                let dialled = connections.remove(at).dialled;
                 if connections.is_empty() {
                     self.peers.remove(&rank);
+                    dialled.into_iter().for_each(|dialled| self.dial_again(dialled, true));
                 }
             }
             Err(error) if error.kind() != ErrorKind::ConnectionReset => {
                 let (host, seconds) = (std::mem::take(host), self.config.silence.as_secs());
                 self.peers.remove(&rank);
-                (self.on_loss)(rank, &host, &format!("nothing came from its host for {seconds} s"));
+                let why = format!("nothing came from its host for {seconds} s");
+                (self.on_end)(rank, End::Lost { host: &host, why: &why });
             }
             Ok(_) | Err(_) => {
                 let host = std::mem::take(host);
@@ -475,11 +378,6 @@ impl Watch {
             None => self.ending.push(Ending { rank, host, error, at: Instant::now() + LOSS_DELAY }),
         }
     }
-}
-
-/// Whether nothing listens at an address any more.
-fn is_refusal(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
 }
 
 fn readable(fd: i32) -> libc::pollfd {

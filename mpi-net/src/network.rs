@@ -38,7 +38,7 @@ use peer::Peer;
 use crate::dispositions::Dispositions;
 use crate::ffi;
 use crate::library::Library;
-use crate::liveness::{self, Config, Liveness, Requests};
+use crate::liveness::{self, Config, End, Liveness, Requests};
 use crate::packet::{self, HEADER, Header};
 use crate::provider::{ADDRESS, Completion, Kind, Operation, Provider, Registered};
 use crate::settings::NetSettings;
@@ -161,6 +161,8 @@ struct Inner {
     partners: usize,
     /// Peers that are lost.
     lost: Vec<u32>,
+    /// Addresses of peers that have disconnected, and since when.
+    retired: VecDeque<(Instant, u64)>,
     /// Number of the last poll.
     polls: u64,
     /// Whether records wait for others that are pushed now.
@@ -222,6 +224,7 @@ impl Network {
             posted: 0,
             partners: 2,
             lost: Vec::new(),
+            retired: VecDeque::new(),
             polls: 1,
             gathers: false,
             refused: 0,

@@ -272,6 +272,12 @@ impl Provider {
         }
     }
 
+    /// Ends the use of a peer's address. Nothing is under way to it.
+    pub(crate) fn remove(&mut self, mut number: u64) {
+        // SAFETY: an open table; one number is read. A provider without the function keeps the address.
+        let _ = unsafe { call!(self.av, ops.remove(self.av, &mut number, 1, 0)) };
+    }
+
     /// Sends; the bytes are free again when the operation completes, or at once if that is null. The status: 0, or a negative error
     /// number.
     ///

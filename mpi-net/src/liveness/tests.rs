@@ -6,6 +6,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
 use proptest::prelude::*;
 
+use super::accepting::MAX_UNIDENTIFIED;
+use super::hello::{HELLO_BYTES, hello};
+use super::sockets::watch_silence;
 use super::*;
 
 const SECRET: Secret = Secret(7);
@@ -14,9 +17,12 @@ const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 fn start(rank: u32, silence: Duration) -> (Liveness, Receiver<(u32, String)>) {
     let (sender, losses) = channel();
     let config = Config { rank, size: 300, secret: SECRET, silence, ip: Some(HERE), host: format!("h{rank}") };
-    let on_loss =
-        move |rank, host: &str, why: &str| sender.send((rank, format!("{host}: {why}"))).expect("the test waits");
-    (Liveness::start(config, Box::new(on_loss)).unwrap(), losses)
+    let on_end = move |rank, end: End<'_>| {
+        if let End::Lost { host, why } = end {
+            sender.send((rank, format!("{host}: {why}"))).expect("the test waits");
+        }
+    };
+    (Liveness::start(config, Box::new(on_end)).unwrap(), losses)
 }
 
 /// A rank of the job, for rank 0 or 1.
@@ -214,4 +220,79 @@ fn a_process_of_another_job_is_watched_from_its_connection_until_it_is_forgotten
     own.requests().expect(401, identity);
     own.requests().dial(401, identity, "far", Some(HERE), gone);
     assert_eq!(losses.recv_timeout(LOSS_DELAY * 2).unwrap().0, 401);
+}
+
+/// Accepts a connection, and reads what it begins with.
+fn accept_as_peer(listener: &TcpListener) -> TcpStream {
+    let (mut stream, _) = listener.accept().unwrap();
+    stream.read_exact(&mut [0; HELLO_BYTES]).unwrap();
+    stream
+}
+
+#[test]
+fn a_connection_that_is_closed_before_it_is_accepted_is_made_again() {
+    for (rank, connection) in [(1, 0), (400, 5)] {
+        let (own, losses) = start(0, Duration::from_secs(30));
+        let other = TcpListener::bind((HERE, 0)).unwrap();
+        let identity = Identity { connection, secret: SECRET, own: 0, theirs: 1 };
+        own.requests().dial(rank, identity, "h1", Some(HERE), other.local_addr().unwrap().port());
+        for _ in 0..3 {
+            drop(accept_as_peer(&other));
+        }
+        let mut peer = accept_as_peer(&other);
+        peer.write_all(&[ACCEPTED]).unwrap();
+        assert_eq!(losses.recv_timeout(LOSS_DELAY + Duration::from_secs(1)), Err(RecvTimeoutError::Timeout));
+        drop(peer);
+        assert_eq!(losses.recv_timeout(LOSS_DELAY * 2).unwrap().0, rank);
+    }
+}
+
+#[test]
+fn a_process_of_another_job_that_ends_before_it_has_accepted_is_lost() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let other = TcpListener::bind((HERE, 0)).unwrap();
+    let identity = Identity { connection: 5, secret: SECRET, own: 0, theirs: 1 };
+    own.requests().dial(400, identity, "far", Some(HERE), other.local_addr().unwrap().port());
+    drop((accept_as_peer(&other), other));
+    let (rank, why) = losses.recv_timeout(LOSS_DELAY * 2).unwrap();
+    assert_eq!((rank, &*why), (400, "far: its process has ended, or its host is down"));
+}
+
+const WITHOUT_DESCRIPTORS: &str = "MPI_NET_TEST_WITHOUT_DESCRIPTORS";
+
+/// The limit is that of a process, so a process of its own runs the test.
+#[test]
+fn a_process_without_a_free_descriptor_accepts_later() {
+    if std::env::var_os(WITHOUT_DESCRIPTORS).is_none() {
+        let name = "liveness::tests::a_process_without_a_free_descriptor_accepts_later";
+        let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+        let ended = test.args(["--exact", name]).env(WITHOUT_DESCRIPTORS, "1").output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+        return;
+    }
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: a limit of this process, which has no other test; a new socket; an address of this length.
+    let peer = unsafe {
+        use std::os::fd::FromRawFd;
+        let fd = libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0);
+        assert_eq!(libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit), 0);
+        // The socket has the highest descriptor, and all below it are in use.
+        let none = libc::rlimit { rlim_cur: fd as u64 + 1, ..limit };
+        assert_eq!(libc::setrlimit(libc::RLIMIT_NOFILE, &none), 0);
+        let mut address: libc::sockaddr_in = std::mem::zeroed();
+        address.sin_family = libc::AF_INET as u16;
+        address.sin_port = own.port().to_be();
+        address.sin_addr.s_addr = u32::from(Ipv4Addr::LOCALHOST).to_be();
+        assert_eq!(libc::connect(fd, (&raw const address).cast(), size_of_val(&address) as u32), 0);
+        TcpStream::from_raw_fd(fd)
+    };
+    (&peer).write_all(&hello(SECRET, 0, [1, 0], "h1")).unwrap();
+    peer.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    assert!((&peer).read(&mut [0]).is_err(), "it was accepted without a descriptor");
+    // SAFETY: as above.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }, 0);
+    is_accepted(&peer);
+    drop(peer);
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 2).unwrap().0, 1);
 }

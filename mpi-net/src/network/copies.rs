@@ -101,6 +101,7 @@ impl Shared {
                 if inner.peers[peer as usize].lost.is_some() {
                     // No answer will come, and the provider cannot be made to forget the operation.
                     std::mem::forget(operation);
+                    inner.peers[peer as usize].copying = true;
                     return Err(lost_error(&inner, peer));
                 }
                 inner.progress();

@@ -32,10 +32,20 @@ impl Inner {
         Ok(place)
     }
 
+    /// Ends the use of addresses that were retired so long ago that all that was sent to them has left or never will.
+    pub(super) fn remove_retired(&mut self, now: Instant) {
+        while self.under_way == 0
+            && let Some((_, address)) = self.retired.pop_front_if(|(since, _)| *since + LINGER <= now)
+        {
+            self.provider.remove(address);
+        }
+    }
+
     /// Connects a process of another job under a number.
     pub(super) fn connect(&mut self, number: u32, peer: &RemotePeer) -> std::result::Result<(), String> {
         let RemotePeer { id, connection, secret, own, theirs, .. } = *peer;
         let identity = Identity { connection, secret: Secret(secret), own, theirs };
+        self.remove_retired(Instant::now());
         while self.peers.len() <= number as usize {
             self.peers.push(Peer::vacant());
         }
@@ -92,6 +102,9 @@ impl Inner {
         self.drop_open(number);
         let peer = std::mem::replace(&mut self.peers[number as usize], Peer::vacant());
         self.of_connections.remove(&(peer.identity.connection, peer.identity.theirs));
+        if let Some(address) = peer.address.filter(|_| !peer.copying) {
+            self.retired.push_back((Instant::now(), address));
+        }
         self.waiting.retain(|dest| *dest != number);
         self.creditors.retain(|dest| *dest != number);
         self.lost.retain(|lost| *lost != number);
@@ -99,3 +112,6 @@ impl Inner {
         self.receivers.iter_mut().filter(|receiver| **receiver == number).for_each(|receiver| *receiver = u32::MAX);
     }
 }
+
+#[cfg(test)]
+mod tests;

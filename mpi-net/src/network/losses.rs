@@ -25,22 +25,27 @@ impl Shared {
             host: host::name(),
         };
         let shared: Weak<Shared> = Arc::downgrade(self);
-        let on_loss = move |peer: u32, host: &str, why: &str| {
+        let on_end = move |peer: u32, end: End<'_>| {
             let Some(shared) = shared.upgrade() else { return };
             {
                 let mut inner = shared.lock();
                 if peer as usize >= inner.peers.len() {
                     return;
                 }
-                if !host.is_empty() {
-                    inner.peers[peer as usize].host = Some(host.into());
+                match end {
+                    End::Lost { host, why } => {
+                        if !host.is_empty() {
+                            inner.peers[peer as usize].host = Some(host.into());
+                        }
+                        let sentence = inner.sentence(peer, why);
+                        inner.lose(peer, sentence);
+                    }
+                    End::Departed => inner.depart(peer),
                 }
-                let sentence = inner.sentence(peer, why);
-                inner.lose(peer, sentence);
             }
             shared.ring();
         };
-        Liveness::start(config, Box::new(on_loss))
+        Liveness::start(config, Box::new(on_end))
             .map_err(|error| format!("the connections that show the end of a peer cannot be made: {error}"))
     }
 }
@@ -54,6 +59,15 @@ impl Inner {
             self.lost.push(peer);
         }
         self.drop_open(peer);
+    }
+
+    /// A peer has left, and returns no credits any more: what waits for one will not be sent.
+    fn depart(&mut self, peer: u32) {
+        let departed = &mut self.peers[peer as usize];
+        departed.departed = true;
+        if departed.credits == 0 {
+            self.drop_open(peer);
+        }
     }
 
     /// The provider has reported an error for a peer: it is lost after a delay, or at once if nothing watches peers.

@@ -53,6 +53,10 @@ pub(super) struct Peer {
     pub(super) host: Option<Box<str>>,
     /// Whether the provider has reported an error for it. Nothing is sent to it any more, and it is lost soon.
     pub(super) failed: bool,
+    /// Whether the provider still has a copy from or to its memory, which cannot be stopped.
+    pub(super) copying: bool,
+    /// Whether it has left as it should, or has disconnected: it takes nothing any more.
+    pub(super) departed: bool,
     /// Why it is lost, if it is.
     pub(super) lost: Option<String>,
 }
@@ -82,6 +86,8 @@ impl Peer {
             early: BTreeMap::new(),
             host: None,
             failed: false,
+            copying: false,
+            departed: false,
             lost: None,
         }
     }

@@ -8,7 +8,11 @@ impl Inner {
     /// Sends the packet of a peer that waits, if it may leave now.
     pub(super) fn flush(&mut self, dest: u32) {
         let Some((buffer, len)) = self.peers[dest as usize].open else { return };
-        if self.peers[dest as usize].credits == 0 {
+        let peer = &self.peers[dest as usize];
+        if peer.credits == 0 && peer.departed {
+            return self.drop_open(dest);
+        }
+        if peer.credits == 0 {
             return self.list(dest);
         }
         let Some(address) = self.address(dest) else { return };
