@@ -1,6 +1,6 @@
 //! The transport between hosts: records and long copies over libfabric.
 //!
-//! - [`NetSettings`]: the control variables.
+//! - [`NetSettings`], [`NetInstruments`]: the control variables and the performance variables.
 //! - [`library`]: `libfabric.so.1`, loaded when a job needs a network.
 //! - `provider`: one endpoint of a provider, its completion queue, its registered memory.
 //! - [`packet`]: what travels in one message of the provider: a header and records.
@@ -21,6 +21,7 @@
 pub mod ffi;
 mod dispositions;
 mod event;
+mod instruments;
 pub mod library;
 mod liveness;
 mod network;
@@ -30,5 +31,6 @@ mod settings;
 mod token;
 mod watcher;
 
+pub use instruments::{Meters, NetInstruments};
 pub use network::{Addresses, Network, Options};
 pub use settings::{NetSettings, net_force};

@@ -37,6 +37,7 @@ use peer::Peer;
 
 use crate::dispositions::Dispositions;
 use crate::ffi;
+use crate::instruments::Meters;
 use crate::library::Library;
 use crate::liveness::{self, Config, End, Liveness, Requests};
 use crate::packet::{self, HEADER, Header};
@@ -89,6 +90,8 @@ pub struct Options {
     pub secret: u128,
     /// The number of the job for its launcher; without one the network has a number for it.
     pub job: Option<u64>,
+    /// Where to count.
+    pub meters: Meters,
 }
 
 /// The network of one rank.
@@ -167,8 +170,7 @@ struct Inner {
     polls: u64,
     /// Whether records wait for others that are pushed now.
     gathers: bool,
-    /// Packets that were no packets of this job.
-    refused: u64,
+    meters: Meters,
     /// An error of the provider itself.
     failure: Option<String>,
 }
@@ -227,7 +229,7 @@ impl Network {
             retired: VecDeque::new(),
             polls: 1,
             gathers: false,
-            refused: 0,
+            meters: options.meters.clone(),
             failure: None,
         };
         inner.post_receives();
@@ -378,6 +380,10 @@ impl Inner {
         };
         let len = packet::append(self.buffers.at(buffer), len, head, payload);
         peer.open = Some((buffer, len));
+        self.meters.with(|meters| {
+            meters.records_sent.incr();
+            meters.bytes_sent.add(payload.len() as u64);
+        });
         if self.gathers && short && len < GATHERED {
             self.list(dest);
         } else if !peer.listed || self.gathers {

@@ -4,7 +4,7 @@
 
 use mpi_t::EnumDef;
 use mpi_t::Text;
-use mpi_t::Verbosity::{TunerAll, UserAll, UserBasic};
+use mpi_t::Verbosity::{TunerAll, TunerBasic, UserAll, UserBasic};
 
 /// Which processes of one host are connected by the network all the same.
 static FORCE: EnumDef = EnumDef {
@@ -39,6 +39,10 @@ mpi_t::cvars! {
         /// needs a network.
         pub provider: Text = "" => {
             name: "net_provider", unit: "", category: "net", scope: Constant, verbosity: UserBasic },
+        /// Longest message in bytes that is sent whole to a process over the network, without waiting for its receive. Longer ones are
+        /// offered first, unless p2p_eager_limit is greater. 65536 at most. Takes effect with the next send.
+        pub eager_limit: u64 = 65536 => {
+            name: "net_eager_limit", unit: "bytes", category: "net", scope: Local, verbosity: TunerBasic },
         /// How many seconds a host may answer nothing before its processes count as lost; then operations with them end with an
         /// error. 0: for ever. Takes effect when the job starts, if it needs a network.
         pub timeout: u32 = 30 => {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use mpi_fabric::{
     Access, Endpoint, FabricSettings, Payload, RecordHead, RegionKey, Registration, Sink, Transport, WaitStep, Waiting,
 };
-use mpi_net::{NetSettings, Network, Options};
+use mpi_net::{Meters, NetInstruments, NetSettings, Network, Options};
 
 #[derive(Default)]
 struct Inbox {
@@ -43,7 +43,10 @@ fn settings(provider: &str) -> &'static NetSettings {
 fn networks(provider: &str, secrets: &[u128]) -> Option<Vec<Network>> {
     let size = secrets.len() as u32;
     let open = |(rank, secret): (u32, &u128)| {
-        Network::open(settings(provider), &Options { rank, size, secret: *secret, job: None })
+        Network::open(
+            settings(provider),
+            &Options { rank, size, secret: *secret, job: None, meters: Meters::default() },
+        )
     };
     let networks: mpi_errors::Result<Vec<Network>> = (0..).zip(secrets).map(open).collect();
     let networks = match networks {
@@ -60,10 +63,70 @@ fn networks(provider: &str, secrets: &[u128]) -> Option<Vec<Network>> {
 }
 
 #[test]
+fn what_travels_is_counted_once_at_each_end() {
+    for provider in PROVIDERS {
+        let counted: [&'static NetInstruments; 2] = [(); 2].map(|()| mpi_t::place(&mpi_t::HeapMemory, ""));
+        let open = |(rank, counted): (u32, &&'static NetInstruments)| {
+            let meters = Meters::default();
+            meters.count_in(*counted);
+            Network::open(settings(provider), &Options { rank, size: 2, secret: 7, job: None, meters })
+        };
+        let networks: mpi_errors::Result<Vec<Network>> = (0..).zip(&counted).map(open).collect();
+        let Ok(networks) = networks.inspect_err(|why| eprintln!("skipped: {why}")) else { return };
+        let addresses: Arc<OnceLock<Vec<String>>> = Arc::default();
+        addresses.set(networks.iter().map(Network::address).collect()).unwrap();
+        let [mut from, mut to]: [Network; 2] = networks.try_into().ok().unwrap();
+        [&from, &to].into_iter().for_each(|network| network.set_addresses(addresses.clone()));
+        let mut inbox = Inbox::default();
+        for word in 0..100 {
+            while from.push(1, &head(word), &[1; 30]).is_err() {
+                from.poll(&mut Inbox::default()).unwrap();
+                to.poll(&mut inbox).unwrap();
+            }
+        }
+        let end = Instant::now() + Duration::from_secs(30);
+        while inbox.records.len() < 100 {
+            assert!(Instant::now() < end, "the records do not arrive");
+            from.poll(&mut Inbox::default()).unwrap();
+            to.poll(&mut inbox).unwrap();
+        }
+        let [sent, received] = counted;
+        assert_eq!((sent.records_sent.get(), sent.bytes_sent.get()), (100, 3000));
+        assert_eq!((received.records_received.get(), received.bytes_received.get()), (100, 3000));
+        assert!((1..=100).contains(&sent.packets_sent.get()), "{}", sent.packets_sent.get());
+        let others = [received.records_sent.get(), received.packets_refused.get(), sent.records_received.get()];
+        assert_eq!(others, [0; 3]);
+        if !from.can_copy(1) {
+            eprintln!("skipped: no remote access");
+            continue;
+        }
+        let mut memory = vec![3u8; 5000];
+        // SAFETY: the memory outlives the registration, and the copies below end before it is used.
+        let (number, region) = unsafe { to.register(memory.as_mut_ptr(), memory.len(), Access::ReadWrite) };
+        let key = RegionKey::from_words([memory.as_ptr() as u64, number]);
+        let (copies, done) = (from.copies(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                copies.read(1, key, 0, &mut [0; 2000]).unwrap();
+                copies.write(1, key, 100, &[4; 70]).unwrap();
+                done.store(true, Relaxed);
+            });
+            while !done.load(Relaxed) {
+                assert!(Instant::now() < end, "the copies do not end");
+                to.poll(&mut inbox).unwrap();
+            }
+        });
+        drop(region);
+        assert_eq!((sent.bytes_read.get(), sent.bytes_written.get()), (2000, 70));
+        assert_eq!((received.bytes_read.get(), received.bytes_written.get()), (0, 0));
+    }
+}
+
+#[test]
 fn a_description_reports_why_peers_are_not_watched() {
     let settings = settings(PROVIDERS[0]);
     let open = || {
-        Network::open(settings, &Options { rank: 0, size: 1, secret: 1, job: None })
+        Network::open(settings, &Options { rank: 0, size: 1, secret: 1, job: None, meters: Meters::default() })
             .map(|network| network.description())
     };
     match open() {

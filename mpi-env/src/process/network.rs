@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Attachment, Endpoint, FabricSettings, NetworkSource, Transport, host};
-use mpi_net::{Addresses, NetSettings, Network, Options, net_force};
+use mpi_net::{Addresses, Meters, NetSettings, Network, Options, net_force};
 use mpi_wireup::{Directory, Joined};
 
 /// The addresses in the key-value space of the launcher.
@@ -37,6 +37,7 @@ pub(super) fn attach(
     joined: &Joined,
     fabric: &'static FabricSettings,
     settings: &'static NetSettings,
+    meters: &Meters,
 ) -> Result<(Endpoint, OverNetwork)> {
     let place = &joined.attachment;
     let Some(here) = sharing(joined, settings.force.get()) else {
@@ -49,7 +50,8 @@ pub(super) fn attach(
     };
     // The launcher of a job on one host compares the number with those of the jobs that this one is connected with.
     let job = (joined.over.is_none() && joined.manager.is_none()).then_some(place.job_id);
-    let opened = Network::open(settings, &Options { rank: place.rank, size: place.size, secret, job });
+    let meters = meters.clone();
+    let opened = Network::open(settings, &Options { rank: place.rank, size: place.size, secret, job, meters });
     let own = opened.as_ref().map(Network::address).map_err(|error| error.to_string());
     directory.meet(own.as_deref().map_err(String::as_str)).map_err(other)?;
     let network = opened?;
@@ -68,12 +70,12 @@ pub(super) fn attach(
 
 /// How a process gets a network when it connects with a process of another job on another host; and whether it is to share memory
 /// with none of another job.
-pub(super) fn source(rank: u32, size: u32, settings: &'static NetSettings) -> (NetworkSource, bool) {
+pub(super) fn source(rank: u32, size: u32, settings: &'static NetSettings, meters: Meters) -> (NetworkSource, bool) {
     let open = move || {
         let [low, high] = host::random_words().map_err(other)?;
         // Of a job whose ranks share memory: only processes of other jobs are on the network, which have secrets of their own.
         let secret = u128::from(high) << 64 | u128::from(low);
-        let network = Network::open(settings, &Options { rank, size, secret, job: None })?;
+        let network = Network::open(settings, &Options { rank, size, secret, job: None, meters: meters.clone() })?;
         Ok(Box::new(network) as Box<dyn Transport>)
     };
     (Box::new(open), settings.force.get() != net_force::OFF)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
 use mpi_errors::{Error, ErrorCodes};
 use mpi_fabric::{Endpoint, FabricSettings, Job};
-use mpi_net::NetSettings;
+use mpi_net::{Meters, NetSettings};
 use mpi_wireup::{Joined, Spawner};
 
 use crate::process::initial_errhandler::{bad_initial_errhandler, initial_errhandler};
@@ -54,12 +54,14 @@ fn in_job_of(joined: &Joined, settings: &'static FabricSettings, error: Error) -
 /// invalid value.
 pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Box<Process>, StartFailure> {
     let settings = FabricSettings::new();
-    let net = NetSettings::new();
+    let (net, meters) = (NetSettings::new(), Meters::default());
     let registry = variables::begin(settings, net)?;
     let joined = mpi_wireup::from_environment(settings.ring_length())
         .map_err(|error| mpi_errors::Error::new(MPI_ERR_OTHER, error.to_string()))?;
     let (endpoint, network) = match &joined {
-        Some(joined) => network::attach(joined, settings, net).map_err(|error| in_job_of(joined, settings, error))?,
+        Some(joined) => {
+            network::attach(joined, settings, net, &meters).map_err(|error| in_job_of(joined, settings, error))?
+        }
         None => (Endpoint::alone(settings)?, OverNetwork::default()),
     };
     let (job, rank) = (endpoint.job().clone(), endpoint.rank());
@@ -68,7 +70,8 @@ pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Bo
         Some(sentence) => Err(mpi_errors::Error::new(MPI_ERR_ARG, sentence)),
     };
     let mut process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;
-    let (source, alone) = network::source(rank, process.size(), net);
+    meters.count_in(process.net);
+    let (source, alone) = network::source(rank, process.size(), net, meters);
     process.engine.set_network_source(&mut process.engine.lock(), source, alone);
     for predefined in [&process.world, &process.comm_self] {
         predefined.errhandler().swap(initial_errhandler());

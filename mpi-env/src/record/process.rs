@@ -18,7 +18,7 @@ use mpi_fabric::queue_map::QueueMap;
 use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
-use mpi_net::NetSettings;
+use mpi_net::{NetInstruments, NetSettings};
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};
@@ -50,6 +50,8 @@ pub struct Process {
     pub one_sided: OneSided,
     /// Control and performance variables.
     pub registry: Registry,
+    /// What the process sends and receives over a network.
+    pub(crate) net: &'static NetInstruments,
     /// Error codes and their texts.
     pub codes: Arc<ErrorCodes>,
     /// The flight recorder.
@@ -189,6 +191,8 @@ impl Process {
         let (one_sided, errors) = (OneSided::new(engine.clone(), coll.clone()), ErrorSettings::new());
         let (statistics, memory_settings) = (StatisticsSettings::new(), MemorySettings::new());
         let settings = (errors, statistics, memory_settings);
+        let net: &'static NetInstruments = mpi_t::place(&*memory, "");
+        registry.register(net)?;
         let registry = variables::complete(registry, fabric, &engine, &coll, &one_sided, settings)?;
 
         let predefined = |word: usize, spec: CommSpec| -> Result<Arc<Comm>> {
@@ -218,6 +222,7 @@ impl Process {
             coll,
             one_sided,
             registry,
+            net,
             metrics,
             on_demand,
             codes,

@@ -83,7 +83,7 @@ impl Inner {
             is_of_peer.then_some((number, header))
         });
         let Some((from, header)) = valid else {
-            self.refused += 1;
+            self.meters.with(|meters| meters.packets_refused.incr());
             return 0;
         };
         let peer = &mut self.peers[from as usize];
@@ -121,7 +121,7 @@ impl Inner {
             peer.early.insert(header.sequence, words.to_vec());
             return 0;
         }
-        let mut seen = hand_out(from, words, bytes, sink);
+        let (mut seen, mut data) = hand_out(from, words, bytes, sink);
         if peer.takes == 0 && peer.sends == 0 {
             self.partners += 1;
         }
@@ -129,28 +129,33 @@ impl Inner {
         peer.owed += 1;
         while let Some(words) = peer.early.remove(&peer.takes) {
             // The length of a packet is a multiple of 8.
-            seen += hand_out(from, &words, words.len() * 8, sink);
+            let more = hand_out(from, &words, words.len() * 8, sink);
+            (seen, data) = (seen + more.0, data + more.1);
             peer.takes += 1;
             peer.owed += 1;
         }
         if peer.owed >= MOST_OWED {
             self.creditors.push(from);
         }
+        self.meters.with(|meters| {
+            meters.records_received.add(seen as u64);
+            meters.bytes_received.add(data as u64);
+        });
         seen
     }
 }
 
-/// Passes the records of a whole packet on.
-pub(super) fn hand_out(from: u32, words: &[u64], bytes: usize, sink: &mut dyn Sink) -> usize {
+/// Passes the records of a whole packet on; their number, and that of the bytes of data in them.
+fn hand_out(from: u32, words: &[u64], bytes: usize, sink: &mut dyn Sink) -> (usize, usize) {
     let packet = &bytes_of(words)[..bytes];
-    let Some(header) = Header::read(packet) else { return 0 };
-    let (mut at, mut seen) = (header.records_at(), 0);
+    let Some(header) = Header::read(packet) else { return (0, 0) };
+    let (mut at, mut seen, mut data) = (header.records_at(), 0, 0);
     while let Some((head, payload, len, next)) = packet::record_at(packet, at) {
         sink.record(from, &head, Payload::from_words(&words[payload / 8..], len));
-        seen += 1;
+        (seen, data) = (seen + 1, data + len);
         at = next;
     }
-    seen
+    (seen, data)
 }
 
 #[cfg(test)]

@@ -135,6 +135,10 @@ impl Shared {
                 return Err(Error::new(MPI_ERR_PROC_ABORTED, why));
             }
             done += part;
+            inner.meters.with(|meters| match writes {
+                true => meters.bytes_written.add(part as u64),
+                false => meters.bytes_read.add(part as u64),
+            });
         }
         Ok(())
     }

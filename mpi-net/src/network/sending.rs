@@ -44,6 +44,7 @@ impl Inner {
                     self.partners += 1;
                 }
                 peer.sends += 1;
+                self.meters.with(|meters| meters.packets_sent.incr());
                 peer.burst = if peer.burst_from == self.polls { peer.burst + 1 } else { 1 };
                 peer.burst_from = self.polls;
                 peer.open = None;

@@ -19,7 +19,7 @@ impl Transport for Network {
     }
 
     fn whole_bytes(&self) -> usize {
-        PAYLOAD
+        self.shared.settings.eager_limit.get().min(PAYLOAD as u64) as usize
     }
 
     fn gather(&mut self) {

@@ -1,8 +1,11 @@
 //! Packets of peers that are none of this library.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::instruments::NetInstruments;
 
 const PEERS: u32 = 3;
 /// A buffer that the provider does not have.
@@ -17,11 +20,19 @@ impl Sink for Inbox {
     }
 }
 
+static METERS: LazyLock<&'static NetInstruments> = LazyLock::new(|| mpi_t::place(&mpi_t::HeapMemory, ""));
+
+fn meters() -> Meters {
+    let meters = Meters::default();
+    meters.count_in(*METERS);
+    meters
+}
+
 /// A network; `None` without libfabric, of which the test reports that it is skipped.
 fn network() -> Option<Network> {
     let settings = NetSettings::new();
     mpi_t::Cell::write(&settings.provider, &mpi_t::Value::Text("tcp".into())).expect("a setting");
-    match Network::open(settings, &Options { rank: 0, size: PEERS, secret: 9, job: None }) {
+    match Network::open(settings, &Options { rank: 0, size: PEERS, secret: 9, job: None, meters: meters() }) {
         Ok(network) => Some(network),
         Err(why) => {
             eprintln!("skipped: {why}");
@@ -74,12 +85,12 @@ proptest! {
                     }
                 }
                 inner.buffers.at(SPARE)[..packet.len()].copy_from_slice(&packet);
-                let (refused, mut inbox) = (inner.refused, Inbox::default());
+                let (refused, mut inbox) = (METERS.packets_refused.get(), Inbox::default());
                 let seen = inner.take(SPARE, packet.len(), &mut inbox);
                 prop_assert_eq!(seen, inbox.0.len());
                 let read = Header::read(&packet);
                 let proven = read.is_some_and(|it| it.connection == 0 && it.from < PEERS && it.token == inner.secret.token(it.from, 0));
-                prop_assert_eq!(inner.refused - refused, u64::from(!proven));
+                prop_assert_eq!(METERS.packets_refused.get() - refused, u64::from(!proven));
                 prop_assert!(seen == 0 || proven);
                 for peer in &inner.peers {
                     prop_assert!(peer.credits <= CREDITS && peer.early.len() < CREDITS as usize);

@@ -15,7 +15,10 @@ impl Sink for Nowhere {
 
 /// A process of a job of its own; `None` without libfabric.
 fn network() -> Option<Network> {
-    let opened = Network::open(NetSettings::new(), &Options { rank: 0, size: 1, secret: 1, job: None });
+    let opened = Network::open(
+        NetSettings::new(),
+        &Options { rank: 0, size: 1, secret: 1, job: None, meters: Meters::default() },
+    );
     opened.inspect_err(|why| eprintln!("skipped: {why}")).ok()
 }
 
