@@ -36,7 +36,10 @@ pub fn dial(engine: &Engine, name: &str, deadline: Option<Instant>) -> Result<Ow
                     let reached = network.dial(engine, deadline);
                     return reached.map(OwnedFd::from).map_err(|error| error.arg("port_name", &shown(name)));
                 }
-                return Err(no_port(name, "no process has it open"));
+                return Err(no_port(
+                    name,
+                    "no process of this host has it open, and it has no address for other hosts",
+                ));
             }
             Err(error) => return Err(Error::new(MPI_ERR_OTHER, format!("cannot connect to a port: {error}"))),
         }

@@ -65,10 +65,21 @@ impl NetworkPort {
     /// # Errors
     /// Those of the system.
     pub(crate) fn open() -> io::Result<NetworkPort> {
-        let mut ips: Vec<IpAddr> = host::addresses().into_iter().filter(host::is_far).take(MOST_ADDRESSES).collect();
-        if ips.is_empty() {
-            ips.push(Ipv4Addr::LOCALHOST.into());
+        match NetworkPort::open_far()? {
+            Some(port) => Ok(port),
+            None => NetworkPort::open_at(vec![Ipv4Addr::LOCALHOST.into()]),
         }
+    }
+
+    /// The same; `None` if no other host reaches this one.
+    /// # Errors
+    /// Those of the system.
+    pub(crate) fn open_far() -> io::Result<Option<NetworkPort>> {
+        let ips: Vec<IpAddr> = host::addresses().into_iter().filter(host::is_far).take(MOST_ADDRESSES).collect();
+        (!ips.is_empty()).then(|| NetworkPort::open_at(ips)).transpose()
+    }
+
+    fn open_at(ips: Vec<IpAddr>) -> io::Result<NetworkPort> {
         let any = |ip: IpAddr| TcpListener::bind((ip, 0));
         let listener = match ips[..] {
             // This host has no network.

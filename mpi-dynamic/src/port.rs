@@ -1,7 +1,7 @@
 //! Ports: names under which a process of another job finds this one (MPI-5.0, 11.8.1).
 //!
 //! A port is a listening Unix-domain socket in the kernel's abstract name space: no file, no network. Its name is a
-//! random number of 128 bits, so it cannot be guessed, and is not used again. A port for several hosts has a socket on the network too
+//! random number of 128 bits, so it cannot be guessed, and is not used again. A port for other hosts has a socket on the network too
 //! (`network_port`).
 //! Invariant: only processes of the same user are let in on this host, and from other hosts only those that have the whole name.
 
@@ -35,6 +35,8 @@ pub enum Reach {
     Host,
     /// Processes of other hosts too.
     Hosts,
+    /// Processes of other hosts too, if this host has a network.
+    Any,
 }
 
 /// An open port. Thread-safe.
@@ -55,7 +57,12 @@ impl Port {
         let digits = random_digits().map_err(refused)?;
         let listener = UnixListener::bind_addr(&address(&digits).map_err(refused)?).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
-        let network = matches!(reach, Reach::Hosts).then(NetworkPort::open).transpose().map_err(refused)?;
+        let network = match reach {
+            Reach::Host => None,
+            Reach::Hosts => Some(NetworkPort::open().map_err(refused)?),
+            // Most programs connect on one host, and need no network for that.
+            Reach::Any => NetworkPort::open_far().ok().flatten(),
+        };
         let tail = network.as_ref().map_or_else(String::new, |network| format!("+{}", network.name()));
         Ok(Port { name: format!("{PREFIX}{digits}{tail}"), listener, network, closed: AtomicBool::new(false) })
     }

@@ -30,13 +30,14 @@ pub struct PortToUse {
 impl Process {
     /// `MPI_Open_port`: the name of a new port. Errors: `MPI_ERR_OTHER`.
     pub fn open_port(&self) -> Result<String> {
-        let port = Port::open(self.reach())?;
+        let reach = self.reach();
+        let port = Port::open(if reach == Reach::Host { Reach::Any } else { reach })?;
         let name = port.name().to_owned();
         self.ports.lock().insert(name.clone(), Arc::new(port));
         Ok(name)
     }
 
-    /// Who is to reach the ports of this process: other hosts too if its job has several, or was spawned by one that has.
+    /// Who is to reach this process for certain: other hosts too if its job has several, or was spawned by one that has.
     pub(crate) fn reach(&self) -> Reach {
         let of_parent = self.parent_port.as_deref().map_or(Reach::Host, mpi_dynamic::reach_of);
         if self.directory.is_some() { Reach::Hosts } else { of_parent }
@@ -56,11 +57,14 @@ impl Process {
         self.connect_by(comm, root, place, |PortToUse { name, deadline }| {
             let port = self.ports.lock().get(name).cloned().ok_or_else(|| not_open(name))?;
             let (local, mut turns) = (self.parent(comm)?, 0u32);
-            port.accept_unless(&self.engine, *deadline, || {
-                turns = turns.wrapping_add(1);
-                turns.is_multiple_of(CHECKS).then(|| self.ended_of(&local)).flatten()
-            })
+            port.accept_unless(&self.engine, *deadline, || self.ended_at_times(&local, &mut turns))
         })
+    }
+
+    /// The error of a call of a communicator's processes of which one has ended, in some of the turns of a wait.
+    pub(crate) fn ended_at_times(&self, comm: &Comm, turns: &mut u32) -> Option<Error> {
+        *turns = turns.wrapping_add(1);
+        turns.is_multiple_of(CHECKS).then(|| self.ended_of(comm)).flatten()
     }
 
     /// The error of a call of a communicator's processes of which one has ended.

@@ -72,6 +72,11 @@ const JOBS: &[(&str, &str, &[&str])] = &[
         &["accept: connected and parted\n", "connect: connected and parted\n", "code 0\n", "code 0\n"],
     ),
     (
+        "jobs: two jobs on one host each connect",
+        "rm -f $W/port; lab run 1 $B/mpiexec -n 2 $W/jobs accept $W/port & lab run 3 $B/mpiexec -n 2 $W/jobs connect $W/port; echo code $?; wait $!; echo code $?",
+        &["accept: connected and parted\n", "connect: connected and parted\n", "code 0\n", "code 0\n"],
+    ),
+    (
         "jobs: the other job is killed",
         "rm -f $W/port; hydra -n 2 -host h1,h2 $W/jobs errors $W/port & lab run 3 $B/mpiexec -n 1 $W/jobs errors-victim $W/port; echo code $?; wait $!; echo code $?",
         &["the others are lost\n", "code 137\n", "code 0\n"],
