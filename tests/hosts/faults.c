@@ -1,5 +1,5 @@
-/* A job that a fault hits at a moment: `faults MOMENT HOST FOLDER`. Each process makes a file FOLDER/up... at the moment, and those on HOST
- * are the ones that the fault hits:
+/* A job that a fault hits at a moment: `faults MOMENT HOST FOLDER`. Each process makes a file FOLDER/up... at the
+ * moment, and those on HOST are the ones that the fault hits:
  *   start        they do not call MPI_Init, in which the others are
  *   long         each exchanges long messages with one of the other half
  *   collective   all are in long reductions

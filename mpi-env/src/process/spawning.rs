@@ -70,11 +70,13 @@ impl Process {
             }
             None => None,
         };
+        let (local, mut turns) = (self.parent(comm)?, 0);
         let stream = || {
             let (port, job) = accept.expect("the root has started the job");
             let mut ended = || {
                 let rule = "the processes were started, but have ended without calling MPI_Init";
-                self.spawner.has_ended(&job).then(|| Error::new(MPI_ERR_SPAWN, rule))
+                let ended = self.spawner.has_ended(&job).then(|| Error::new(MPI_ERR_SPAWN, rule));
+                ended.or_else(|| self.ended_at_times(&local, &mut turns))
             };
             port.accept_unless(&self.engine, None, &mut ended)
         };

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Context, Report};
+use super::{Context, Report, network};
 use crate::lab::Lab;
 use crate::peers::Library;
 use crate::process::{self, Outcome};
@@ -169,6 +169,15 @@ const CASES: &[(&str, &str, &[&str])] = &[
         "a killed proxy",
         "hydra -n 4 -host h1,h2 sh -c \"$stay\" & up 4; end_on 2 --serve-host; wait $!; echo code $?",
         &["host h2 with ranks 2-3 is lost: the connection to it was closed", "code 1\n"],
+    ),
+    (
+        "a killed guard is replaced",
+        "hydra -n 4 -host h1,h2 sh -c \"$stay\" 2> $W/warnings & up 4; lab run 2 pkill -KILL -x mpiexec-guard; for _ in $(seq 400); do grep -q guard $W/warnings && break; sleep 0.05; done; lab run 2 pgrep -cx mpiexec-guard; end_on 2 'sleep 4711'; wait $!; echo code $?; cat $W/warnings",
+        &[
+            "1\ncode 137\n",
+            "warning: host h2: the guard process ",
+            ", which ends the job if mpiexec is killed, has ended; another one was started (process ",
+        ],
     ),
     (
         "a killed daemon of the launcher",
@@ -332,13 +341,20 @@ fn messages_of_mpich(lab: &Lab, dist: &Path, work: &Path, mpich: &Library, repor
 
 /// Eight hosts.
 fn large(dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    let names = ["8 hosts of 8 ranks", "8 hosts of 64 ranks"];
-    if !names.iter().any(|name| report.selects(name)) {
+    let (names, collectives) = (["8 hosts of 8 ranks", "8 hosts of 64 ranks"], "8 hosts of 8 ranks: collectives");
+    if !names.iter().any(|name| report.selects(name)) && !report.selects(collectives) {
         return Ok(());
     }
     let lab = Lab::start("eight", 8)?;
-    for (name, ranks) in names.into_iter().zip([8, 64]) {
-        let hosts = (1..=8).map(|host| format!("h{host}")).collect::<Vec<_>>().join(",");
+    let hosts = (1..=8).map(|host| format!("h{host}")).collect::<Vec<_>>().join(",");
+    if !network::has_libfabric() {
+        report.skip(collectives, "libfabric.so.1 is not found (Debian: libfabric1)");
+    } else if report.selects(collectives) {
+        Library::ferrum(dist).compile(&paths::root().join("tests/hosts/large.c"), &work.join("large"), &[])?;
+        let outcome = run(&lab, dist, work, &format!("hydra -ppn 8 -host {hosts} $W/large; echo code $?"))?;
+        report.check(collectives, outcome.stdout == "64 ranks: all right\ncode 0\n", || outcome.report());
+    }
+    for (name, ranks) in names.into_iter().zip([8, 64]).filter(|(name, _)| report.selects(name)).collect::<Vec<_>>() {
         let line = format!("hydra -ppn {ranks} -host {hosts} sh -c 'echo up' | wc -l; echo code ${{PIPESTATUS[0]}}");
         let outcome = run(&lab, dist, work, &line)?;
         let due = format!("{}\ncode 0\n", ranks * 8);

@@ -80,7 +80,10 @@ pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<(
         return Ok(());
     }
     Library::ferrum(dist).compile(&paths::root().join("tests/hosts/faults.c"), &work.join("faults"), &[])?;
-    all(lab, dist, work, FAULTS, report)
+    all(lab, dist, work, FAULTS, report)?;
+    let line = format!("{SHELL}\n{ALONE}");
+    let texts = ["MPI_Comm_spawn on communicator", "(MPI_ERR_PROC_ABORTED)", "gone from h1\n", "gone from h2\n"];
+    cases(lab, dist, work, &[("faults: a link cut at spawn, Hydra alone", &line, &texts)], report)
 }
 
 /// The cases under Slurm, after [`run`].
@@ -90,6 +93,11 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
         false => Ok(()),
     }
 }
+
+/// A spawn whose processes do not come: a lost process of the job that spawns ends it. Hydra waits for the lost host.
+const ALONE: &str = "hydra_alone -hosts h1,h2 -n 4 -ppn 2 $W/faults spawn h2 $W & up 8; lab cut 2; gone 1 'faults spawn'; \
+                     lab mend 2; sleep 1; end_on 1 mpiexec.hydra; end_on 1 'faults child'; end_on 2 'faults child'; wait $!; \
+                     gone 2 faults";
 
 fn all(
     lab: &Lab,
