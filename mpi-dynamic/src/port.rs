@@ -212,6 +212,8 @@ mod tests {
     fn names_of_ports_differ_and_others_are_refused() {
         let open = |reach| Port::open(reach).expect("a socket");
         let (one, other, wide) = (open(Reach::Host), open(Reach::Host), open(Reach::Hosts));
+        let has_network = NetworkPort::open_far().expect("a socket").is_some();
+        assert_eq!(parts_of(open(Reach::Any).name()).expect("a name").1.is_some(), has_network);
         assert_ne!(one.name(), other.name());
         assert_eq!(parts_of(one.name()).expect("a name").0.len(), DIGITS);
         assert!(parts_of(one.name()).expect("a name").1.is_none());

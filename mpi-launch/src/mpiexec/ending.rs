@@ -170,7 +170,10 @@ impl Ending {
 #[cfg(test)]
 mod tests {
     use super::super::os::Ended;
+    use super::super::outcome::HostLoss;
     use super::*;
+    use mpi_core::abi::MPI_ERR_PROC_ABORTED;
+    use mpi_fabric::AbortCause;
 
     fn failed(rank: u32) -> Failure {
         Failure::Ended { rank, how: Ended::Exited(3), memory: false }
@@ -190,6 +193,29 @@ mod tests {
         assert_eq!((ending.due(2, kill), ending.due(2, kill)), (Some(Order::Kill), None));
         assert_eq!(ending.due(2, kill + AGAIN), Some(Order::Kill));
         assert!(!ending.hopeless(kill) && ending.hopeless(kill + GIVE_UP));
+    }
+
+    #[test]
+    fn a_lost_host_is_the_cause_of_the_error_of_a_rank_that_has_found_the_loss() {
+        let start = Instant::now();
+        let found = |code, cause| Failure::Aborted { rank: 0, code, cause };
+        let lost = |how| Failure::HostLost { host: 1, how };
+        let (silent, leaving) = (lost(HostLoss::Silent { seconds: 3 }), lost(HostLoss::Leaving { signal: 15 }));
+        let error = found(MPI_ERR_PROC_ABORTED, AbortCause::Error);
+        for (first, later, counts) in [
+            (error, silent, silent),
+            (error, lost(HostLoss::Closed), lost(HostLoss::Closed)),
+            // The launcher ends the job because of the error.
+            (error, leaving, error),
+            (found(2, AbortCause::Error), silent, found(2, AbortCause::Error)),
+            (found(MPI_ERR_PROC_ABORTED, AbortCause::Call), silent, found(MPI_ERR_PROC_ABORTED, AbortCause::Call)),
+            (failed(1), silent, failed(1)),
+        ] {
+            let mut ending = Ending::new(None, start);
+            ending.fail(first, 2, start);
+            ending.fail_as_cause(later, 1, start);
+            assert_eq!(ending.failure(), Some(counts), "{first:?}, {later:?}");
+        }
     }
 
     #[test]

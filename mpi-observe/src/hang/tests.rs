@@ -281,6 +281,18 @@ fn a_collective_call_that_is_not_counted_yet_has_its_number() {
 }
 
 #[test]
+fn waits_for_several_ranks_that_have_ended_are_one_line() {
+    use functions::{MPI_BARRIER, MPI_SSEND};
+    let ended = RankView { is_alive: false, ..rank(Vec::new()) };
+    let waits = |of| with_queues(of, 4, rank(vec![call(1, MPI_BARRIER, false, 0, -1)]), vec![comm(0, 4, 1)]);
+    let lines = about(&view(vec![waits(0), waits(1), ended.clone(), ended.clone()]), &[2, 3]);
+    assert_eq!(lines, ["ranks 0-1 waited for ranks 2-3 in MPI_Barrier #1 on MPI_COMM_WORLD"]);
+    let sends = |to| rank(vec![call(1, MPI_SSEND, false, 0, to)]);
+    let lines = about(&view(vec![sends(2), sends(0), ended.clone(), ended]), &[2, 3]);
+    assert_eq!(lines, ["rank 0 waited for rank 2 in MPI_Ssend to rank 2 with tag 7"]);
+}
+
+#[test]
 fn few_ranks_are_named_with_the_rank_that_each_waits_for() {
     use functions::MPI_SSEND;
     let sends = |to| rank(vec![call(1, MPI_SSEND, false, 0, to)]);
