@@ -68,7 +68,7 @@ fn what_travels_is_counted_once_at_each_end() {
         let counted: [&'static NetInstruments; 2] = [(); 2].map(|()| mpi_t::place(&mpi_t::HeapMemory, ""));
         let open = |(rank, counted): (u32, &&'static NetInstruments)| {
             let meters = Meters::default();
-            meters.count_in(*counted);
+            meters.count_in(counted);
             Network::open(settings(provider), &Options { rank, size: 2, secret: 7, job: None, meters })
         };
         let networks: mpi_errors::Result<Vec<Network>> = (0..).zip(&counted).map(open).collect();

@@ -24,7 +24,7 @@ static METERS: LazyLock<&'static NetInstruments> = LazyLock::new(|| mpi_t::place
 
 fn meters() -> Meters {
     let meters = Meters::default();
-    meters.count_in(*METERS);
+    meters.count_in(&METERS);
     meters
 }
 
