@@ -175,7 +175,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
         "hydra -n 4 -host h1,h2 sh -c \"$stay\" 2> $W/warnings & up 4; lab run 2 pkill -KILL -x mpiexec-guard; for _ in $(seq 400); do grep -q guard $W/warnings && break; sleep 0.05; done; lab run 2 pgrep -cx mpiexec-guard; end_on 2 'sleep 4711'; wait $!; echo code $?; cat $W/warnings",
         &[
             "1\ncode 137\n",
-            "warning: host h2: the guard process ",
+            "mpiexec: host h2: the guard process ",
             ", which ends the job if mpiexec is killed, has ended; another one was started (process ",
         ],
     ),
