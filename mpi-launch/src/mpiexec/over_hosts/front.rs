@@ -161,6 +161,8 @@ pub(in crate::mpiexec) fn run(
     let input = if fed { Some(stdin.as_fd().try_clone_to_owned()?) } else { None };
     // A launcher that is killed leaves what it has started, such as a remote shell that waits for a lost host.
     os::adopt_orphans();
+    // Of a shell that this process has replaced.
+    let inherited_children = os::children().unwrap_or_default();
     let launcher = Launcher::start(&command, &meeting.to_text())?;
     let mut front = Front {
         plan,
@@ -198,7 +200,7 @@ pub(in crate::mpiexec) fn run(
     let broken = served.is_err() || front.hosts.iter().any(|host| host.lost);
     front.hosts.iter_mut().for_each(|host| host.send(&Frame::End {}));
     front.launcher.finish(broken);
-    front.launcher.end_orphans(|pid| front.spawning.jobs.has(pid));
+    front.launcher.end_orphans(|pid| inherited_children.contains(&pid) || front.spawning.jobs.has(pid));
     front.reporter.verbose(|| match front.launcher.said() {
         said if said.is_empty() => "the launcher has written nothing".into(),
         said => format!("the launcher has written: {said}"),

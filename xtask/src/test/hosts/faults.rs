@@ -64,7 +64,7 @@ const LONG: Moment = Moment { name: "long", up: 4, doing: "inside MPI_Sendrecv" 
 const COLLECTIVE: Moment = Moment { name: "collective", up: 4, doing: "inside MPI_Allreduce" };
 // The loss is reported of both jobs, or of the spawned one alone.
 const SPAWN: Moment = Moment { name: "spawn", up: 8, doing: "ranks 2-3: " };
-const END: Moment = Moment { name: "end", up: 4, doing: "ranks 2-3: outside MPI, after MPI_Sendrecv" };
+const END: Moment = Moment { name: "end", up: 4, doing: "outside MPI, after MPI_Sendrecv" };
 
 /// All moments and faults under Hydra, and under PRRTE those that differ in what the launcher does.
 const FAULTS: &[(Launcher, &[Moment], &[Fault])] = &[
