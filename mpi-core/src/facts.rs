@@ -47,10 +47,11 @@ impl Facts {
         }
     }
 
-    /// As [`Facts::get`], for one of the first slots; `None` for any other word, also for live handles.
+    /// As [`Facts::get`], for one of the first slots; `None` for any other word, also for live handles. The word is not
+    /// 0; a program that passes a word which no call has returned to it gets `None`, or the fact of any object.
     #[inline(always)] // a short way of calls that have a longer one
     pub fn get_first(&self, handle: Handle) -> Option<u64> {
-        self.first.get(handle.index() as usize)?.get(handle)
+        self.first.get(handle.index() as usize)?.get_existing(handle)
     }
 
     /// Stores the fact of a new object.

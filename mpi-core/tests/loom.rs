@@ -35,8 +35,10 @@ fn a_reader_gets_the_fact_of_its_own_handle_or_none() {
         };
         assert!(matches!(slot.get(first), None | Some(1)));
         assert!(matches!(slot.get(second), None | Some(2)));
+        assert!(matches!(slot.get_existing(first), None | Some(1)));
         writer.join().expect("no panic");
         assert_eq!((slot.get(first), slot.get(second)), (None, Some(2)));
+        assert_eq!((slot.get_existing(first), slot.get_existing(second)), (None, Some(2)));
     });
 }
 

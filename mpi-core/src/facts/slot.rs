@@ -1,7 +1,8 @@
 //! A handle and a fact of its object, readable without a lock.
 //!
 //! The writer holds the process lock. It stores the fact before the handle, and removes the handle before it reuses the
-//! slot. A reader reads the handle, the fact, and the handle again.
+//! slot. A reader reads the handle, the fact, and the handle again; one that got the handle before it reads need not
+//! read it first.
 //! Invariant: a reader that finds its handle both times has read the fact of that handle. `tests/loom.rs` checks all
 //! orders.
 
@@ -46,6 +47,16 @@ impl Slot {
             return None;
         }
         // Acquire pairs with the Release of the fact in `set`.
+        let fact = self.fact.load(Ordering::Acquire);
+        (self.word.load(Ordering::Relaxed) == handle.0).then_some(fact)
+    }
+
+    /// As [`Slot::get`], for a word that is not 0. If it is a handle, its object was made before this call, as seen by
+    /// this thread: then the fact is that of this handle or of a later one, never an earlier one's. Of any other word
+    /// the fact may be another object's while the object with this word is being made.
+    #[inline(always)]
+    pub(crate) fn get_existing(&self, handle: Handle) -> Option<u64> {
+        // Acquire pairs with the Release of the fact in `set`: a reader of a later fact no longer finds this handle.
         let fact = self.fact.load(Ordering::Acquire);
         (self.word.load(Ordering::Relaxed) == handle.0).then_some(fact)
     }
