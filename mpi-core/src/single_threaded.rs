@@ -50,6 +50,83 @@ pub fn compare_exchange(word: &AtomicU64, current: u64, new: u64) -> Result<u64,
     word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
 }
 
+/// A swap of a pair of words, with this prefix of the instruction; whether it was done. The pair is aligned to 16 bytes
+/// and has interior mutability, and the compiler assumes that the assembly accesses any memory. Without a lock no other
+/// thread uses the pair, and to signal handlers one instruction is atomic.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+macro_rules! swap_pair {
+    ($prefix:literal, $pair:expr, $current:expr, $new:expr) => {{
+        let done: u8;
+        let ((first, second), (new_first, new_second)) = ($current, $new);
+        // The compiler keeps `rbx` for itself.
+        core::arch::asm!(
+            "xchg rbx, {new_first}",
+            concat!($prefix, "cmpxchg16b xmmword ptr [{pair}]"),
+            "mov rbx, {new_first}",
+            "sete {done}",
+            pair = in(reg) std::ptr::from_ref::<Pair>($pair),
+            new_first = inout(reg) new_first => _,
+            done = out(reg_byte) done,
+            in("rcx") new_second,
+            inout("rax") first => _,
+            inout("rdx") second => _,
+            options(nostack),
+        );
+        done != 0
+    }};
+}
+/// Two words that are swapped together ([`PairSwap`]).
+#[derive(Debug)]
+#[repr(C, align(16))]
+pub struct Pair {
+    /// The first word.
+    pub first: AtomicU64,
+    /// The second one.
+    pub second: AtomicU64,
+}
+
+impl Pair {
+    /// A pair of these values.
+    pub const fn new(first: u64, second: u64) -> Pair {
+        Pair { first: AtomicU64::new(first), second: AtomicU64::new(second) }
+    }
+}
+
+/// The processor can swap pairs.
+#[derive(Debug, Clone, Copy)]
+pub struct PairSwap(());
+
+impl PairSwap {
+    /// `None` if the processor cannot. Async-signal-safe.
+    #[inline(always)]
+    pub fn supported() -> Option<PairSwap> {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if std::arch::is_x86_feature_detected!("cmpxchg16b") {
+            return Some(PairSwap(()));
+        }
+        None
+    }
+
+    /// Stores both words of `new` if those of the pair are `current`, SeqCst; whether it did. To a load of one of them
+    /// it is one store. Thread-safe and async-signal-safe.
+    #[inline(always)]
+    pub fn compare_exchange(self, pair: &Pair, current: (u64, u64), new: (u64, u64)) -> bool {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: the processor has the instruction, and in the first case there is no other thread.
+        return unsafe {
+            match is_single_threaded() {
+                true => swap_pair!("", pair, current, new),
+                false => swap_pair!("lock ", pair, current, new),
+            }
+        };
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        {
+            let _ = (pair, current, new);
+            unreachable!("no value of this type is made")
+        }
+    }
+}
+
 /// # Safety
 /// No other thread uses the word meanwhile.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -90,6 +167,27 @@ mod tests {
             assert_eq!(swap(&word, 7, u64::MAX), Ok(7));
             assert_eq!(swap(&word, 0, 1), Err(u64::MAX));
             assert_eq!(word.into_inner(), u64::MAX);
+        }
+    }
+
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[test]
+    fn pairs_are_swapped_exactly_when_both_words_are_as_expected() {
+        let swap = PairSwap::supported().expect("the processors of today can");
+        // SAFETY: only this thread uses the pair.
+        let locked =
+            |pair: &Pair, current: (u64, u64), new: (u64, u64)| unsafe { swap_pair!("lock ", pair, current, new) };
+        // SAFETY: as above.
+        let alone = |pair: &Pair, current: (u64, u64), new: (u64, u64)| unsafe { swap_pair!("", pair, current, new) };
+        let usual = |pair: &Pair, current, new| swap.compare_exchange(pair, current, new);
+        type Swap<'s> = &'s dyn Fn(&Pair, (u64, u64), (u64, u64)) -> bool;
+        for swap in [&locked as Swap<'_>, &alone, &usual] {
+            let pair = Pair::new(7, 8);
+            for wrong in [(7, 7), (8, 8), (8, 7)] {
+                assert!(!swap(&pair, wrong, (1, 2)));
+            }
+            assert!(swap(&pair, (7, 8), (u64::MAX, 3)));
+            assert_eq!((pair.first.into_inner(), pair.second.into_inner()), (u64::MAX, 3));
         }
     }
 

@@ -145,6 +145,8 @@ pub struct Function {
     pub quick: bool,
     /// Whether the short way may wait, and so returns the code of a call that it has begun.
     pub waits: bool,
+    /// Whether the implementation is a macro that expands to the entry point itself.
+    pub whole: bool,
     /// Path of the implementation below `mpi-capi/src/imp`, if there is one.
     pub implementation: Option<String>,
     /// Whether this is the large-count form.
@@ -320,11 +322,12 @@ fn read_kinds(table: &Table) -> Result<BTreeMap<String, Kind>> {
 
 fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -> Result<()> {
     for row in table.rows() {
-        let (state, quick, waits) = match row.cell("state")?.split_once(',') {
-            None => (row.cell("state")?, false, false),
-            Some((state, "quick")) => (state, true, false),
-            Some((state, "waits")) => (state, true, true),
-            Some((_, other)) => return Err(row.wrong(format!("`{other}` is neither `quick` nor `waits`"))),
+        let (state, quick, waits, whole) = match row.cell("state")?.split_once(',') {
+            None => (row.cell("state")?, false, false, false),
+            Some((state, "quick")) => (state, true, false, false),
+            Some((state, "waits")) => (state, true, true, false),
+            Some((state, "whole")) => (state, false, false, true),
+            Some((_, other)) => return Err(row.wrong(format!("`{other}` is none of `quick`, `waits`, `whole`"))),
         };
         let state = match state {
             "running" => State::Running,
@@ -350,6 +353,7 @@ fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -
                 state,
                 quick: quick && !large,
                 waits,
+                whole,
                 implementation: row.optional("impl")?.map(str::to_owned),
                 large,
                 parameters,

@@ -364,11 +364,8 @@ pub unsafe extern "C" fn PMPI_T_pvar_handle_free(session: usize, handle: *mut us
     imp::pvar::pvar_handle_free(session, handle)
 }
 
-/// `MPI_T_pvar_read`, since MPI-3.0.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn PMPI_T_pvar_read(session: usize, handle: usize, buf: *mut c_void) -> c_int {
-    imp::pvar::pvar_read(session, handle, buf)
-}
+// `MPI_T_pvar_read`, since MPI-3.0.
+imp::pvar::pvar_read!(PMPI_T_pvar_read(session: usize, handle: usize, buf: *mut c_void));
 
 /// `MPI_T_pvar_readreset`, since MPI-3.0.
 #[unsafe(no_mangle)]

@@ -123,14 +123,46 @@ pub fn pvar_reset(session: usize, handle: usize) -> c_int {
     mpi_t::pvar_reset(session, handle)
 }
 
-/// `MPI_T_pvar_read`
-#[inline(always)]
-pub fn pvar_read(session: usize, handle: usize, out: *mut c_void) -> c_int {
-    if out.is_null() {
-        return no_buffer(functions::MPI_T_PVAR_READ);
-    }
-    // SAFETY: the program passed memory for the variable's elements.
-    unsafe { mpi_t::pvar_read_raw(session, handle, out) }
+/// `MPI_T_pvar_read`: on x86-64 the instructions of `mpi_t` without a call, at the beginning of a line of the cache as
+/// all functions of the library (`xtask/src/dist`).
+macro_rules! pvar_read {
+    ($name:ident($session:ident: $word:ty, $handle:ident: $other:ty, $out:ident: $pointer:ty)) => {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        mpi_t::__assemble_pvar_read!(
+            global_asm,
+            [
+                concat!(".pushsection .text.", stringify!($name), ", \"ax\", @progbits"),
+                ".p2align 6",
+                concat!(".globl ", stringify!($name)),
+                concat!(".type ", stringify!($name), ", @function"),
+                concat!(stringify!($name), ":")
+            ],
+            [concat!(".size ", stringify!($name), ", . - ", stringify!($name)), ".popsection"],
+            $crate::imp::pvar::read_without_buffer
+        );
+
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        unsafe extern "C" {
+            pub fn $name($session: $word, $handle: $other, $out: $pointer) -> core::ffi::c_int;
+        }
+
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($session: $word, $handle: $other, $out: $pointer) -> core::ffi::c_int {
+            if $out.is_null() {
+                return $crate::imp::pvar::read_without_buffer();
+            }
+            // SAFETY: the program passed memory for the variable's elements.
+            unsafe { mpi_t::pvar_read_raw($session, $handle, $out) }
+        }
+    };
+}
+pub(crate) use pvar_read;
+
+/// `MPI_T_pvar_read` without an address to store at.
+#[cold]
+pub extern "C" fn read_without_buffer() -> c_int {
+    no_buffer(functions::MPI_T_PVAR_READ)
 }
 
 /// `MPI_T_pvar_readreset`
@@ -138,7 +170,7 @@ pub fn pvar_readreset(session: usize, handle: usize, out: *mut c_void) -> c_int 
     if out.is_null() {
         return no_buffer(functions::MPI_T_PVAR_READRESET);
     }
-    // SAFETY: as in `pvar_read`.
+    // SAFETY: the program passed memory for the variable's elements.
     unsafe { mpi_t::pvar_readreset_raw(session, handle, out) }
 }
 

@@ -32,43 +32,58 @@ fn code(call: &'static str, result: TResult<()>) -> i32 {
 ///
 /// # Safety
 /// `out` has room for all of the handle's elements.
-#[cold]
-#[inline(never)]
-pub(crate) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
+#[doc(hidden)]
+pub unsafe extern "C" fn read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
     if let Some((value, facts)) = table::read_single(session, handle) {
         // SAFETY: the caller's promise, and the facts are this handle's.
-        unsafe { ValueFormat::from_bits(facts.value_format()).to_scalar(value).store(out, 0) };
+        unsafe { ValueFormat::from_bits(facts.value_format()).store_word(value, out) };
         return MPI_SUCCESS;
     }
     // SAFETY: the caller's promise.
-    if unsafe { read_adjacent(session, handle, out) } {
+    unsafe { read_many(session, handle, out) }
+}
+
+/// The remaining cases: arrays, values beside their words, and errors. A function of its own, so that the others need
+/// no stack.
+///
+/// # Safety
+/// As [`read_raw`].
+#[inline(never)]
+unsafe extern "C" fn read_many(session: usize, handle: usize, out: *mut c_void) -> i32 {
+    // SAFETY: the caller's promise.
+    if unsafe { read_running(session, handle, out) } {
         return MPI_SUCCESS;
     }
     // SAFETY: the caller's promise.
     unsafe { read_any(session, handle, out) }
 }
 
-/// Reads a handle of many running elements of type `u64` whose sources are adjacent; false for all others, of which some
-/// elements may have been stored.
+/// Reads a handle of many running elements of type `u64`; false for all others, of which some elements may have been
+/// stored.
 ///
 /// # Safety
 /// As [`read_raw`].
 #[inline(always)] // one caller
-unsafe fn read_adjacent(session: usize, handle: usize, out: *mut c_void) -> bool {
+unsafe fn read_running(session: usize, handle: usize, out: *mut c_void) -> bool {
     let slot = table::slot_of(handle);
     let Some(view) = slot.view(session, handle) else { return false };
-    let facts = view.facts;
+    let (facts, states) = (view.facts, view.elements);
     const COUNT: u8 = ValueFormat { value: ValueType::U64, unit: WordUnit::One }.bits();
-    let plain = !facts.is_mark() && facts.value_format() == COUNT;
-    if !plain || facts.stride() != 1 || view.elements.is_null() {
+    if facts.is_mark() || facts.value_format() != COUNT || states.is_null() {
         return false;
     }
-    let count = facts.count();
-    // SAFETY: an array has `count` states and, with this stride, as many adjacent sources, all static; the caller's promise
-    // is the room.
-    let read = unsafe { wide_read::read_adjacent(view.elements, view.source, out.cast(), count) };
+    let (count, stride, out) = (facts.count(), facts.stride(), out.cast::<u64>());
+    // SAFETY: an array has `count` states, and as many sources with this distance, all static; the caller's promise is
+    // the room.
+    let read = unsafe {
+        stride == 1 && wide_read::read_adjacent(states, view.source, out, count)
+            || (0..count).all(|i| {
+                let value = state::read_narrow(&*states.add(i), &*view.source.add(i * stride));
+                value.inspect(|value| out.add(i).write_unaligned(*value)).is_some()
+            })
+    };
     // Afterwards, so that sources that belong to another object by then are not read as these.
-    read == count && !(Found { handle, slot, view }).has_ended()
+    read && !(Found { handle, slot, view }).has_ended()
 }
 
 /// # Safety
@@ -77,14 +92,8 @@ unsafe fn read_adjacent(session: usize, handle: usize, out: *mut c_void) -> bool
 unsafe fn read_any(session: usize, handle: usize, out: *mut c_void) -> i32 {
     code(
         "MPI_T_pvar_read",
-        find(session, handle).and_then(|found| match (found.value_format(), found.view.facts.is_mark()) {
-            // SAFETY: the caller's promise: the elements are u64, and come with consistent facts.
-            (ValueFormat { value: ValueType::U64, unit: WordUnit::One }, false) => unsafe {
-                found.read_counts(out.cast())
-            },
-            // SAFETY: the caller's promise, and the elements come with consistent facts.
-            _ => found.read(|i, value| unsafe { value.store(out, i) }),
-        }),
+        // SAFETY: the caller's promise, and the elements come with consistent facts.
+        find(session, handle).and_then(|found| found.read(|i, value| unsafe { value.store(out, i) })),
     )
 }
 
@@ -135,7 +144,7 @@ fn reset_single(session: usize, handle: usize) -> Option<Scalar> {
         return None;
     }
     let found = Found { handle, slot, view };
-    let step = state::reset(&slot.state, found.element(0).1, facts.kind()).ok()?;
+    let step = state::reset(slot, found.element(0).1, facts.kind()).ok()?;
     found.watch(step);
     Some(found.value_format().to_scalar(step.value))
 }
@@ -202,7 +211,7 @@ fn set_running_code(session: usize, handle: usize, running: bool) -> i32 {
         && view.elements.is_null()
         && !view.facts.continuous()
         && let found = (Found { handle, slot, view })
-        && let Ok(step) = state::set_running(&slot.state, found.element(0).1, view.facts.kind(), running)
+        && let Ok(step) = state::set_running(slot, found.element(0).1, view.facts.kind(), running)
     {
         found.watch(step);
         return MPI_SUCCESS;
@@ -295,7 +304,7 @@ pub(crate) fn reset(session: usize, handle: usize) -> TResult<()> {
 
 /// The index of a handle's variable.
 pub(crate) fn variable_of(session: usize, handle: usize) -> TResult<usize> {
-    Ok(find(session, handle)?.view.variable)
+    Ok(find(session, handle)?.view.variable as usize)
 }
 
 fn readable_and_resettable(found: &Found) -> TResult<()> {

@@ -12,9 +12,9 @@ use mpi_core::abi::MPI_T_PVAR_ALL_HANDLES;
 
 use crate::handle::slot::{Slot, SlotView};
 use crate::handle::value_format::{Scalar, ValueFormat};
-use crate::handle::{pool, refusal, table, wide_read};
+use crate::handle::{pool, refusal, table};
 use crate::level::watch;
-use crate::state_word::state::{self, HandleEnded, Stepped};
+use crate::state_word::state::{self, HandleEnded, State, StateMemory, Stepped};
 use crate::{Level, TError, TResult};
 
 /// A handle that was found to be live, with consistent facts.
@@ -23,6 +23,33 @@ pub(super) struct Found {
     pub(super) handle: usize,
     pub(super) slot: &'static Slot,
     pub(super) view: SlotView,
+}
+
+/// The state word of an element.
+#[derive(Clone, Copy)]
+pub(super) enum Word {
+    /// The handle has one element.
+    OfSlot(&'static Slot),
+    /// It has an array of them.
+    OfElement(&'static AtomicU64),
+}
+
+impl StateMemory for Word {
+    #[inline(always)]
+    fn word(&self) -> &AtomicU64 {
+        match self {
+            Word::OfSlot(slot) => slot.word(),
+            Word::OfElement(word) => word,
+        }
+    }
+
+    #[inline(always)]
+    fn compare_exchange(&self, before: State, after: State) -> Result<u64, u64> {
+        match self {
+            Word::OfSlot(slot) => StateMemory::compare_exchange(*slot, before, after),
+            Word::OfElement(word) => StateMemory::compare_exchange(*word, before, after),
+        }
+    }
 }
 
 impl Found {
@@ -35,21 +62,21 @@ impl Found {
     }
 
     /// State word and source of element `i < count`.
-    pub(super) fn element(&self, i: usize) -> (&'static AtomicU64, &'static AtomicU64) {
+    pub(super) fn element(&self, i: usize) -> (Word, &'static AtomicU64) {
         // SAFETY: a handle's source has `count` elements `stride` words apart, all of them static; so are the
         // elements' state words where there are some.
         unsafe {
             let source = &*self.view.source.add(i * self.view.facts.stride());
-            let own = if self.view.elements.is_null() { &self.slot.state } else { &*self.view.elements.add(i) };
+            let own = match self.view.elements.is_null() {
+                true => Word::OfSlot(self.slot),
+                false => Word::OfElement(&*self.view.elements.add(i)),
+            };
             (own, source)
         }
     }
 
     /// Performs a step on every element; first on the state of an array as a whole.
-    fn each(
-        &self,
-        mut step: impl FnMut(usize, &'static AtomicU64, &'static AtomicU64) -> Result<(), HandleEnded>,
-    ) -> TResult<()> {
+    fn each(&self, mut step: impl FnMut(usize, Word, &'static AtomicU64) -> Result<(), HandleEnded>) -> TResult<()> {
         (0..self.count())
             .try_for_each(|i| {
                 let (word, source) = self.element(i);
@@ -60,7 +87,7 @@ impl Found {
 
     pub(super) fn has_ended(&self) -> bool {
         matches!(
-            state::State(self.slot.state.load(std::sync::atomic::Ordering::Acquire)).format(),
+            state::State(self.slot.state().load(std::sync::atomic::Ordering::Acquire)).format(),
             state::Format::Ended
         )
     }
@@ -70,44 +97,15 @@ impl Found {
             return Err(self.object_freed());
         }
         let (kind, format) = (self.view.facts.kind(), self.value_format());
-        self.each(|i, word, source| state::read(word, source, kind).map(|bits| each(i, format.to_scalar(bits))))
-    }
-
-    /// As `read`, for sums and levels of type `u64`: a few instructions for each element of an array.
-    ///
-    /// # Safety
-    /// `out` has room for the handle's elements.
-    pub(super) unsafe fn read_counts(&self, out: *mut u64) -> TResult<()> {
-        if self.has_ended() {
-            return Err(self.object_freed());
-        }
-        let (count, states) = (self.count(), self.view.elements);
-        let mut read = 0;
-        if self.view.facts.stride() == 1 && !states.is_null() {
-            // SAFETY: an array has `count` states and, with this stride, as many adjacent sources, all static; the caller's
-            // promise is the room.
-            read = unsafe { wide_read::read_adjacent(states, self.view.source, out, count) };
-        }
-        (read..count)
-            .try_for_each(|i| {
-                let (word, source) = self.element(i);
-                let value = match state::read_narrow(word, source) {
-                    Some(value) => value,
-                    None => state::read(word, source, self.view.facts.kind())?,
-                };
-                // SAFETY: the caller's promise.
-                unsafe { out.add(i).write_unaligned(value) };
-                Ok(())
-            })
-            .map_err(|HandleEnded| self.object_freed())
+        self.each(|i, word, source| state::read(word.word(), source, kind).map(|bits| each(i, format.to_scalar(bits))))
     }
 
     pub(super) fn set_running(&self, running: bool) -> TResult<()> {
         if !self.view.elements.is_null() {
-            state::mark_running(&self.slot.state, running).map_err(|HandleEnded| self.object_freed())?;
+            state::mark_running(self.slot, running).map_err(|HandleEnded| self.object_freed())?;
         }
         let kind = self.view.facts.kind();
-        self.each(|_, word, source| state::set_running(word, source, kind, running).map(|step| self.watch(step)))
+        self.each(|_, word, source| state::set_running(&word, source, kind, running).map(|step| self.watch(step)))
     }
 
     pub(super) fn reset(&self, mut each: impl FnMut(usize, Scalar)) -> TResult<()> {
@@ -116,7 +114,7 @@ impl Found {
         }
         let (kind, format) = (self.view.facts.kind(), self.value_format());
         self.each(|i, word, source| {
-            state::reset(word, source, kind).map(|step| {
+            state::reset(&word, source, kind).map(|step| {
                 self.watch(step);
                 each(i, format.to_scalar(step.value));
             })
@@ -132,7 +130,7 @@ impl Found {
         }
         let (kind, format) = (self.view.facts.kind(), self.value_format());
         self.each(|i, word, source| {
-            state::write(word, source, kind, format.to_word(fetch(i))).map(|step| self.watch(step))
+            state::write(&word, source, kind, format.to_word(fetch(i))).map(|step| self.watch(step))
         })
     }
 
@@ -149,7 +147,7 @@ impl Found {
     /// An error because of the handle's variable. The rule is printed after the variable's index.
     #[cold]
     pub(super) fn of_variable(&self, error: TError, rule: &'static str) -> TError {
-        error.of_pvar(Handle(self.handle), self.view.variable, rule)
+        error.of_pvar(Handle(self.handle), self.view.variable as usize, rule)
     }
 
     /// Registers the new mark of a running watermark with its level.
@@ -159,7 +157,7 @@ impl Found {
             let level = unsafe { &*self.view.source.cast::<Level>() };
             watch::expect(level, self.view.facts.kind(), step.own);
             // The change of the level in the meantime counts too.
-            state::follow(&self.slot.state, self.view.facts.kind(), level.get());
+            state::follow(self.slot.state(), self.view.facts.kind(), level.get());
         }
     }
 }

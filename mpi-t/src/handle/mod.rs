@@ -3,7 +3,7 @@
 //!
 //! - `value_format`: how a value is converted, and stored for the caller.
 //! - `slot`: the facts of a handle; how a slot is reused so that readers detect it.
-//! - `table`: the array of slots. `read`: the few instructions from a handle word to a value.
+//! - `table`: the array of slots, at `origin`. `read`: the few instructions from a handle word to a value.
 //! - `wide_read`: many elements of an array at a time.
 //! - `access`: write, start, stop, reset, readreset, other reads; of one handle and of all. `found`: the same steps on
 //!   the elements of a live handle.
@@ -16,6 +16,7 @@
 
 pub(crate) mod access;
 mod found;
+mod origin;
 pub(crate) mod pool;
 pub(crate) mod read;
 pub(crate) mod refusal;

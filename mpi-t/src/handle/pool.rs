@@ -148,12 +148,12 @@ pub(crate) fn free_session(session: usize) -> TResult<()> {
 pub(crate) fn open(session: usize, new: NewHandle) -> TResult<Handle> {
     let mut pool = pool();
     let (position, slot) = pool.take_slot(session)?;
-    let generation = next(slot.generation.load(Ordering::Relaxed) as u32);
-    slot.generation.store(generation as usize, Ordering::Relaxed);
+    let generation = next(slot.generation.load(Ordering::Relaxed));
+    slot.generation.store(generation, Ordering::Relaxed);
     let handle = Handle::pack(HandleKind::Pvar, table::index_of(position), generation);
     let NewHandle { facts, format, variable, source } = new;
     let first = source.as_ptr().cast_mut();
-    let view = SlotView { facts, source: first, elements: std::ptr::null_mut(), variable };
+    let view = SlotView { facts, source: first, elements: std::ptr::null_mut(), variable: variable as u32 };
     if facts.is_plain() {
         let state =
             State::initial(facts.kind(), generation, format, facts.continuous(), source[0].load(Ordering::Relaxed));
@@ -188,13 +188,13 @@ pub(crate) fn end_handles_of(words: &'static [AtomicU64]) {
     let range = words.as_ptr_range();
     for position in 1..end_of_used() {
         let slot = table::slot_at(position);
-        let source = slot.source.load(Ordering::Relaxed).cast_const();
+        let source = slot.source(Ordering::Relaxed).cast_const();
         if slot.word.load(Ordering::Relaxed) != 0 && range.contains(&source) && !has_ended(slot) {
-            state::end(&slot.state);
+            state::end(slot);
             let view = slot.view(slot.session.load(Ordering::Relaxed), slot.word.load(Ordering::Relaxed));
             let Some(view) = view else { continue };
             if let Some(level) = watched_level(&view) {
-                watch::remove(level, &slot.state);
+                watch::remove(level, slot.state());
             }
             count_handle(&view, u64::MAX);
         }
@@ -235,7 +235,7 @@ impl Pool {
         view: SlotView,
         new: &NewHandle,
     ) {
-        let (generation, facts) = (slot.generation.load(Ordering::Relaxed) as u32, new.facts);
+        let (generation, facts) = (slot.generation.load(Ordering::Relaxed), new.facts);
         let (kind, running) = (facts.kind(), facts.continuous());
         let last = (facts.count() - 1) * facts.stride() + facts.handles_word();
         debug_assert!(last < new.source.len(), "a handle is counted within its source: {new:?}");
@@ -254,7 +254,7 @@ impl Pool {
         let view = SlotView { elements, ..view };
         slot.open(session, handle.0, view, state);
         if let Some(level) = watched_level(&view) {
-            watch::add(level, kind, &slot.state);
+            watch::add(level, kind, slot.state());
         }
         count_handle(&view, 1);
     }
@@ -265,7 +265,7 @@ impl Pool {
         if !view.facts.is_plain() {
             self.close_array_or_mark(slot, view);
         }
-        state::close(&slot.state);
+        state::close(slot);
         self.live -= 1;
         self.metrics.inspect(|metrics| metrics.pvar_handles.lower(1));
         self.session_handles[Handle(session).index() as usize] -= 1;
@@ -275,7 +275,7 @@ impl Pool {
     #[inline(never)]
     fn close_array_or_mark(&mut self, slot: &'static Slot, view: &SlotView) {
         if let Some(level) = watched_level(view) {
-            watch::remove(level, &slot.state);
+            watch::remove(level, slot.state());
         }
         // The words of a handle that has ended may belong to another object by now.
         if !has_ended(slot) {
@@ -294,7 +294,8 @@ impl Pool {
         match self.free_elements.get_mut(&count).and_then(Vec::pop) {
             Some(words) => words,
             None => {
-                // From the beginning of a line on, because vectors that reach into a second line take twice as long to read.
+                // From the beginning of a line on, because vectors that reach into a second line take twice as long to
+                // read.
                 let words: &'static [AtomicU64] =
                     Vec::leak((0..count + WORDS_OF_A_LINE - 1).map(|_| AtomicU64::new(0)).collect());
                 let first = words.as_ptr().align_offset(64).min(WORDS_OF_A_LINE - 1);
@@ -331,7 +332,7 @@ fn out_of_handles() -> TError {
 
 /// Whether the object of the slot's handle was freed; its words may belong to another object by now.
 fn has_ended(slot: &Slot) -> bool {
-    matches!(State(slot.state.load(Ordering::Relaxed)).format(), Format::Ended)
+    matches!(State(slot.state().load(Ordering::Relaxed)).format(), Format::Ended)
 }
 
 /// The level that a watermark watches.

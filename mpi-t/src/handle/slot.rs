@@ -2,12 +2,22 @@
 //!
 //! A slot is reused for other handles. Its `word` is the handle while it has one and 0 in between, so a reader that
 //! finds its own handle there before and after reading has read one handle's facts, not a mixture.
+//! The state has a certificate, for reads in the fewest instructions (`read`): the sum of the handle, the session, a
+//! constant and the state without its format, while the value is the state's own part plus the source; else 0. Both
+//! words change together, so a reader that loads the state, then the source, and then finds the certificate of all that
+//! it has, has read the value of that handle, in that session, at that state.
+//!
 //! Invariant: facts change only while `word` is 0, under the pool's lock; all memory pointed to is static.
 //! Not here: the steps of a handle (`state`). `tests/loom.rs` checks this file.
 
+use crate::handle::origin;
 use crate::state_word::kind::Kind;
-use crate::state_word::state::State;
-use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::state_word::state::{State, StateMemory};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, Pair, PairSwap, compare_exchange, fence};
+
+/// Part of every certificate, so that no two words that a program may pass by mistake, such as null handles, have the
+/// certificate 0 of an empty slot. It is odd, so that no word twice has it.
+pub(crate) const CERTIFIED: u64 = 0x2545_f491;
 
 /// Everything about one handle.
 #[repr(C, align(64))]
@@ -16,18 +26,19 @@ pub(crate) struct Slot {
     pub(crate) word: AtomicUsize,
     /// The session that the handle belongs to.
     pub(crate) session: AtomicUsize,
-    /// The first source word.
-    pub(crate) source: AtomicPtr<AtomicU64>,
-    /// The state word; for an array that of the whole array: whether it runs or has ended.
-    pub(crate) state: AtomicU64,
+    /// From the table's first byte to the first source word: with 0, as in a slot that no handle has had, the address
+    /// is valid too.
+    pub(crate) source: AtomicUsize,
     /// The elements' own state words, for an array.
     pub(crate) elements: AtomicPtr<AtomicU64>,
+    /// The state word, for an array that of the whole array: whether it runs or has ended. Second its certificate.
+    pub(crate) own: Pair,
     /// [`Facts`].
     pub(crate) facts: AtomicU64,
     /// The variable's index.
-    pub(crate) variable: AtomicUsize,
+    pub(crate) variable: AtomicU32,
     /// The generation of the handle, or of the last one; changed under the pool's lock.
-    pub(crate) generation: AtomicUsize,
+    pub(crate) generation: AtomicU32,
 }
 
 /// The facts of a handle's variable, by name.
@@ -127,7 +138,7 @@ pub(crate) struct SlotView {
     pub(crate) facts: Facts,
     pub(crate) source: *mut AtomicU64,
     pub(crate) elements: *mut AtomicU64,
-    pub(crate) variable: usize,
+    pub(crate) variable: u32,
 }
 
 impl Slot {
@@ -141,7 +152,7 @@ impl Slot {
         let of_session = self.session.load(Ordering::Relaxed);
         let view = SlotView {
             facts: Facts(self.facts.load(Ordering::Relaxed)),
-            source: self.source.load(Ordering::Relaxed),
+            source: self.source(Ordering::Relaxed),
             elements: self.elements.load(Ordering::Relaxed),
             variable: self.variable.load(Ordering::Relaxed),
         };
@@ -154,13 +165,29 @@ impl Slot {
     #[inline]
     pub(crate) fn open(&self, session: usize, handle: usize, view: SlotView, state: State) {
         self.session.store(session, Ordering::Relaxed);
-        self.source.store(view.source, Ordering::Relaxed);
-        self.state.store(state.0, Ordering::Relaxed);
+        let source = view.source.expose_provenance().wrapping_sub(origin::address());
+        self.source.store(source, Ordering::Relaxed);
+        // Nobody else stores into either: the last handle has ended, and no step starts from an ended state.
+        self.state().store(state.0, Ordering::Relaxed);
+        let certified = PairSwap::supported().map_or(0, |_| certificate(state, session, handle));
+        self.own.second.store(certified, Ordering::Relaxed);
         self.elements.store(view.elements, Ordering::Relaxed);
         self.facts.store(view.facts.0, Ordering::Relaxed);
         self.variable.store(view.variable, Ordering::Relaxed);
         // Pairs with the Acquire in `view`.
         self.word.store(handle, Ordering::Release);
+    }
+
+    /// The state word.
+    #[inline(always)]
+    pub(crate) fn state(&self) -> &AtomicU64 {
+        &self.own.first
+    }
+
+    /// The address of the first source word: of static memory, whichever handle has the slot.
+    #[inline(always)]
+    pub(crate) fn source(&self, order: Ordering) -> *mut AtomicU64 {
+        std::ptr::with_exposed_provenance_mut(origin::address().wrapping_add(self.source.load(order)))
     }
 
     /// Removes the handle from the slot; from now on the handle is stale. The caller holds the pool's lock.
@@ -169,5 +196,42 @@ impl Slot {
         self.word.store(0, Ordering::Relaxed);
         // Pairs with the Acquire fence in `view`.
         fence(Ordering::Release);
+    }
+}
+
+impl StateMemory for Slot {
+    #[inline(always)]
+    fn word(&self) -> &AtomicU64 {
+        self.state()
+    }
+
+    #[inline(always)]
+    fn compare_exchange(&self, before: State, after: State) -> Result<u64, u64> {
+        let Some(pairs) = PairSwap::supported() else {
+            return compare_exchange(self.state(), before.0, after.0);
+        };
+        loop {
+            let certified = self.own.second.load(Ordering::Relaxed);
+            // A slot that is another handle's by now has another state, because each handle ends before its slot is
+            // used again, and the next one's state has another turn. So this is the handle whose state is swapped.
+            let (session, handle) = (self.session.load(Ordering::Relaxed), self.word.load(Ordering::Relaxed));
+            let next = certificate(after, session, handle);
+            if pairs.compare_exchange(&self.own, (before.0, certified), (after.0, next)) {
+                return Ok(before.0);
+            }
+            let now = self.state().load(Ordering::Relaxed);
+            if now != before.0 {
+                return Err(now);
+            }
+        }
+    }
+}
+
+/// The certificate of a state of this handle.
+#[inline(always)]
+fn certificate(state: State, session: usize, handle: usize) -> u64 {
+    match state.without_format() {
+        Some(rest) => rest.wrapping_add(CERTIFIED).wrapping_add(session as u64).wrapping_add(handle as u64),
+        None => 0,
     }
 }

@@ -9,12 +9,14 @@
 //! Not here: allocating slots (`pool`), `MPI_T_pvar_read` (`read`), the slower operations (`access`).
 #![allow(unsafe_code)] // slots are found by address arithmetic; the reads of other crates go through here
 
+use std::ffi::c_void;
 use std::hint::cold_path;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
+use crate::handle::origin;
 use crate::handle::slot::{Facts, Slot};
-use crate::state_word::state::{Format, State};
-use crate::sync::compare_exchange;
+use crate::state_word::state::{Format, State, StateMemory};
+use crate::sync::{Pair, PairSwap};
 
 /// Bytes of a slot; the low bits of a handle's index are free for it.
 const SLOT_BYTES: usize = size_of::<Slot>();
@@ -27,16 +29,29 @@ const _: () = assert!(SLOT_BYTES == 64);
 static NO_SLOT: Slot = Slot {
     word: AtomicUsize::new(usize::MAX),
     session: AtomicUsize::new(usize::MAX),
-    source: AtomicPtr::new((&raw const NOTHING).cast_mut()),
-    state: AtomicU64::new(NO_STATE.0),
+    source: AtomicUsize::new(0),
+    own: Pair::new(NO_STATE.0, 0),
     elements: AtomicPtr::new(std::ptr::null_mut()),
     facts: AtomicU64::new(0),
-    variable: AtomicUsize::new(0),
-    generation: AtomicUsize::new(0),
+    variable: AtomicU32::new(0),
+    generation: AtomicU32::new(0),
 };
 /// Stopped, and not of type `u64`, so the fast path ends even for a caller that passes guessed words.
 const NO_STATE: State = State::new(0, 0, Format::Other, false);
-static NOTHING: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes of the table whose handles can be read in the fewest instructions; others take the longer way.
+pub(crate) const QUICK_BYTES: usize = 1 << 20;
+
+/// What is in the place of those bytes while handles cannot be looked up, or the processor cannot swap pairs: no
+/// certificate.
+static NO_SLOTS: NoSlots = NoSlots([const { AtomicU64::new(0) }; QUICK_BYTES / 8]);
+
+#[repr(align(64))]
+struct NoSlots([AtomicU64; QUICK_BYTES / 8]);
+
+/// The table, for [`read`](super::read): always at least [`QUICK_BYTES`] of static memory.
+#[doc(hidden)]
+pub static QUICK_TABLE: AtomicPtr<c_void> = AtomicPtr::new((&raw const NO_SLOTS.0).cast_mut().cast());
 
 /// The place of the slots, in one cache line.
 #[repr(C, align(64))]
@@ -58,16 +73,25 @@ static STRETCH: Stretch = Stretch {
 pub(crate) fn read_single(session: usize, handle: usize) -> Option<(u64, Facts)> {
     let slot = slot_of(handle);
     // The order matters as in `pvar_read_raw`; Acquire also keeps the facts before the second load of the state.
-    let state = State(slot.state.load(Ordering::Acquire));
+    let state = State(slot.state().load(Ordering::Acquire));
     let mine = slot.word.load(Ordering::Acquire) == handle && slot.session.load(Ordering::Acquire) == session;
     let facts = Facts(slot.facts.load(Ordering::Acquire));
     if !mine || facts.count() != 1 || !state.is_narrow_and_live() {
         return None;
     }
     // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
-    let source = unsafe { &*slot.source.load(Ordering::Acquire) }.load(Ordering::Acquire);
-    let same = slot.state.load(Ordering::Relaxed) == state.0;
-    same.then(|| (facts.kind().value(state.running(), state.narrow_own(), source), facts))
+    let source = unsafe { &*slot.source(Ordering::Acquire) }.load(Ordering::Acquire);
+    if slot.state().load(Ordering::Relaxed) != state.0 {
+        return None;
+    }
+    let own = state.narrow_own();
+    // As `Kind::value`, with one branch for all that are no marks.
+    let value = match (state.running(), facts.is_mark()) {
+        (false, _) => own,
+        (true, false) => own.wrapping_add(source),
+        (true, true) => facts.kind().value(true, own, source),
+    };
+    Some((value, facts))
 }
 
 /// The operation of [`step_sum`].
@@ -84,7 +108,7 @@ pub(crate) enum Step {
 pub(crate) fn step_sum(session: usize, handle: usize, step: Step) -> Option<(u64, State)> {
     let slot = slot_of(handle);
     // The order matters as in `pvar_read_raw`; the swap replaces the second load of the state.
-    let state = State(slot.state.load(Ordering::Acquire));
+    let state = State(slot.state().load(Ordering::Acquire));
     let mine = slot.word.load(Ordering::Relaxed) == handle && slot.session.load(Ordering::Relaxed) == session;
     if !mine || !state.is_narrow_number() {
         return None;
@@ -93,7 +117,7 @@ pub(crate) fn step_sum(session: usize, handle: usize, step: Step) -> Option<(u64
         return None;
     }
     // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
-    let source = unsafe { &*slot.source.load(Ordering::Acquire) }.load(Ordering::Acquire);
+    let source = unsafe { &*slot.source(Ordering::Acquire) }.load(Ordering::Acquire);
     let (value, after) = if state.running() {
         let after = match step {
             Step::Start => Some(state),
@@ -114,7 +138,7 @@ pub(crate) fn step_sum(session: usize, handle: usize, step: Step) -> Option<(u64
         (state.narrow_own(), after?)
     };
     // SeqCst as in `state::step`; only with the state that the source was read with.
-    compare_exchange(&slot.state, state.0, after.0).ok()?;
+    slot.compare_exchange(state, after).ok()?;
     // Pairs with the Acquire fence in `state::read`.
     fence(Ordering::Release);
     Some((value, state))
@@ -137,12 +161,22 @@ pub(crate) fn enable(enabled: bool) {
     let mask = if bytes == 0 { 0 } else { (bytes - 1) & !(SLOT_BYTES - 1) };
     // Release pairs with the Acquire in `slot_of`.
     STRETCH.mask.store(mask, Ordering::Release);
+    let quick = match bytes >= QUICK_BYTES && PairSwap::supported().is_some() {
+        true => STRETCH.base.load(Ordering::Relaxed).cast(),
+        false => no_slots(),
+    };
+    QUICK_TABLE.store(quick, Ordering::Release);
+}
+
+fn no_slots() -> *mut c_void {
+    (&raw const NO_SLOTS.0).cast_mut().cast()
 }
 
 /// Makes all handles of the process stale, for a process without the objects that they refer to, such as a child of
 /// `fork`.
 /// Async-signal-safe.
 pub fn disable_handles() {
+    QUICK_TABLE.store(no_slots(), Ordering::Release);
     STRETCH.mask.store(0, Ordering::Release);
 }
 
@@ -197,6 +231,7 @@ fn reserve() -> usize {
             let base = at.cast::<Slot>();
             // SAFETY: the first slot of a fresh mapping, zeroed and aligned to a page; no other thread has it yet.
             unsafe { copy_empty_slot(&*base) };
+            origin::set(at.cast());
             STRETCH.base.store(base, Ordering::Release);
             STRETCH.bytes.store(bytes, Ordering::Release);
             return bytes;
@@ -209,6 +244,5 @@ fn reserve() -> usize {
 fn copy_empty_slot(slot: &Slot) {
     slot.word.store(usize::MAX, Ordering::Relaxed);
     slot.session.store(usize::MAX, Ordering::Relaxed);
-    slot.state.store(NO_STATE.0, Ordering::Relaxed);
-    slot.source.store((&raw const NOTHING).cast_mut(), Ordering::Relaxed);
+    slot.state().store(NO_STATE.0, Ordering::Relaxed);
 }

@@ -1,15 +1,14 @@
 //! Reads of the running elements of an array, eight or four at a time, where the processor has the instructions.
 //!
-//! Invariant: an element that is read here has the value that [`state::read_narrow`](crate::state_word::state) would have
-//! found at the same moment; if one cannot be read so, none is.
+//! Invariant: an element that is read here has the value that [`state::read_narrow`](crate::state_word::state) would
+//! have found at the same moment; if one cannot be read so, none is.
 //! Not here: the elements one by one (`found`).
 #![allow(unsafe_code)] // inline assembly: the compiler has no atomic access of several words
 
 use std::sync::atomic::AtomicU64;
 
-/// Reads elements of type `u64` whose states are at `states` and whose sources are at `sources`, both without gaps, into
-/// `out`. Returns how many of them, from the first on, it has read: 0, or `count` rounded down to whole vectors. What it has
-/// not read has any value.
+/// Reads elements of type `u64` whose states are at `states` and whose sources are at `sources`, both without gaps,
+/// into `out`. Returns whether it has read them; otherwise those in `out` have any value.
 ///
 /// # Safety
 /// At both addresses lie `count` static words, at `out` there is room for as many.
@@ -19,21 +18,46 @@ pub(super) unsafe fn read_adjacent(
     sources: *const AtomicU64,
     out: *mut u64,
     count: usize,
-) -> usize {
+) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
-        // SAFETY: the caller's promise, for a part that is not longer; the processor has the instructions.
+        // SAFETY: the caller's promise, for parts that are not longer; the processor has the instructions.
         unsafe {
             if count >= 8 && std::arch::is_x86_feature_detected!("avx512f") {
-                return vectors::eights(states.cast(), sources.cast(), out, count & !7);
+                return in_vectors(vectors::eights, 8, states.cast(), sources.cast(), out, count);
             }
             if count >= 4 && std::arch::is_x86_feature_detected!("avx2") {
-                return vectors::fours(states.cast(), sources.cast(), out, count & !3);
+                return in_vectors(vectors::fours, 4, states.cast(), sources.cast(), out, count);
             }
         }
     }
     let _ = (states, sources, out, count);
-    0
+    false
+}
+
+/// Reads in vectors of so many elements; the last ones, that do not fill a vector, with those before them once more.
+///
+/// # Safety
+/// As [`read_adjacent`], with at least as many elements; `read` is sound for vectors of that length.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+unsafe fn in_vectors(
+    read: unsafe fn(*const u64, *const u64, *mut u64, usize) -> bool,
+    length: usize,
+    states: *const u64,
+    sources: *const u64,
+    out: *mut u64,
+    count: usize,
+) -> bool {
+    let whole = count & !(length - 1);
+    // SAFETY: both parts are within the elements.
+    unsafe {
+        read(states, sources, out, whole)
+            && (whole == count || {
+                let last = count - length;
+                read(states.add(last), sources.add(last), out.add(last), length)
+            })
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -42,18 +66,18 @@ mod vectors {
 
     use crate::state_word::state::{ELEMENT_NEEDS_MORE, OWN_SHIFT};
 
-    // SAFETY of both functions: the assembly reads words that other threads and processes may write, as the atomic loads of
-    // `read_narrow` do. Each is an aligned word of 8 bytes, so it lies in one line of the cache, and the processors
-    // that have these instructions access a line in units of at least 8 bytes: each word is read as a whole. Loads are
-    // performed in program order (the memory model of x86), so that a state that is the same before and after its source
-    // belongs to it, as there. The compiler assumes that the assembly accesses any memory.
+    // SAFETY of both functions: the assembly reads words that other threads and processes may write, as the atomic
+    // loads of `read_narrow` do. Each is an aligned word of 8 bytes, so it lies in one line of the cache, and the
+    // processors that have these instructions access a line in units of at least 8 bytes: each word is read as a whole.
+    // Loads are performed in program order (the memory model of x86), so that a state that is the same before and after
+    // its source belongs to it, as there. The compiler assumes that the assembly accesses any memory.
 
     /// As [`read_adjacent`](super::read_adjacent), eight at a time.
     ///
     /// # Safety
     /// As there; `count` is a multiple of 8 and not 0, and the processor has AVX-512F.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn eights(states: *const u64, sources: *const u64, out: *mut u64, count: usize) -> usize {
+    pub(super) unsafe fn eights(states: *const u64, sources: *const u64, out: *mut u64, count: usize) -> bool {
         let failed: u32;
         // SAFETY: see above; the loop ends with the last whole vector.
         unsafe {
@@ -93,7 +117,7 @@ mod vectors {
                 options(nostack),
             );
         }
-        if failed == 0 { count } else { 0 }
+        failed == 0
     }
 
     /// As [`read_adjacent`](super::read_adjacent), four at a time.
@@ -101,7 +125,7 @@ mod vectors {
     /// # Safety
     /// As there; `count` is a multiple of 4 and not 0, and the processor has AVX2.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn fours(states: *const u64, sources: *const u64, out: *mut u64, count: usize) -> usize {
+    pub(super) unsafe fn fours(states: *const u64, sources: *const u64, out: *mut u64, count: usize) -> bool {
         // The sign of an own part, after a shift that fills with zeros.
         const SIGN: u64 = 1 << (63 - OWN_SHIFT);
         let sound: u8;
@@ -149,7 +173,7 @@ mod vectors {
                 options(nostack),
             );
         }
-        if sound != 0 { count } else { 0 }
+        sound != 0
     }
 }
 
@@ -158,7 +182,7 @@ mod tests {
     use super::*;
     use crate::state_word::state::{Format, State};
 
-    type Reader = unsafe fn(*const u64, *const u64, *mut u64, usize) -> usize;
+    type Reader = unsafe fn(*const u64, *const u64, *mut u64, usize) -> bool;
 
     fn readers() -> Vec<(Reader, usize)> {
         let mut readers: Vec<(Reader, usize)> = Vec::new();
@@ -180,8 +204,7 @@ mod tests {
         let mut out = vec![7; states.len()];
         // SAFETY: all three have as many words.
         let read = unsafe { reader(states.as_ptr().cast(), sources.as_ptr().cast(), out.as_mut_ptr(), out.len()) };
-        assert!(read == 0 || read == out.len());
-        (read != 0).then_some(out)
+        read.then_some(out)
     }
 
     #[test]
@@ -194,6 +217,20 @@ mod tests {
                 let sums = owns.iter().zip(&sources).map(|(own, source)| source.wrapping_add(*own as u64)).collect();
                 assert_eq!(values(reader, &states, &sources), Some(sums));
             }
+        }
+    }
+
+    #[test]
+    fn elements_that_do_not_fill_a_vector_are_read_too() {
+        let states: Vec<_> = (0..40).map(|own| AtomicU64::new(State::new(own, 5, Format::Other, true).0)).collect();
+        let sources: Vec<_> = (0..40).map(|i| AtomicU64::new(i << 32)).collect();
+        for count in 8..40 {
+            let mut out = vec![7; count + 1];
+            // SAFETY: all three have as many words.
+            let read = unsafe { read_adjacent(states.as_ptr(), sources.as_ptr(), out.as_mut_ptr(), count) };
+            assert_eq!(read, !readers().is_empty());
+            let expected = (0..count as u64).map(|i| i << 32 | i).chain([7]);
+            assert!(!read || out.iter().copied().eq(expected), "{count}: {out:?}");
         }
     }
 

@@ -23,12 +23,16 @@ const FORMAT_SHIFT: u32 = 1;
 const TURN_SHIFT: u32 = 3;
 const WIDE: u64 = 1 << 6;
 pub(crate) const OWN_SHIFT: u32 = 7;
+/// The format's bits of a state whose value is a `u64`.
+pub(crate) const FORMAT_U64: u64 = (Format::U64 as u64) << FORMAT_SHIFT;
+/// Those of a `u32`.
+pub(crate) const FORMAT_U32: u64 = (Format::U32 as u64) << FORMAT_SHIFT;
 const LOW_BITS: u64 = (1 << OWN_SHIFT) - 1;
 
 const _: () = assert!(64 - OWN_SHIFT == wide::NAME_BITS);
 
-/// Of the state of an array's element, which is [`Format::Other`] or [`Format::Ended`]: zero if its value is the own part in
-/// the word plus the source.
+/// Of the state of an array's element, which is [`Format::Other`] or [`Format::Ended`]: zero if its value is the own
+/// part in the word plus the source.
 pub(crate) const ELEMENT_NEEDS_MORE: u64 =
     WIDE | STOPPED | (Format::Other as u64 ^ Format::Ended as u64) << FORMAT_SHIFT;
 
@@ -119,16 +123,11 @@ impl State {
         }
     }
 
-    /// Whether the handle runs, is not wide, and its value is a `u64`: one test of four bits.
+    /// The word without the format, if the handle runs, is not wide, and its value is a `u64` or a `u32`: all others
+    /// need more than an addition.
     #[inline(always)]
-    pub(crate) const fn is_running_u64(self) -> bool {
-        self.0 & (WIDE | STOPPED | 3 << FORMAT_SHIFT) == 0
-    }
-
-    /// The same for `u32`.
-    #[inline(always)]
-    pub(crate) const fn is_running_u32(self) -> bool {
-        self.0 & (WIDE | STOPPED | 3 << FORMAT_SHIFT) == (Format::U32 as u64) << FORMAT_SHIFT
+    pub(crate) const fn without_format(self) -> Option<u64> {
+        if self.0 & (WIDE | STOPPED | 2 << FORMAT_SHIFT) == 0 { Some(self.0 & !(3 << FORMAT_SHIFT)) } else { None }
     }
 
     /// The same word with another own part. A part that does not fit takes a cell; without a free one it is cut to the
@@ -190,6 +189,27 @@ const fn is_narrow(own: u64) -> bool {
     signed << OWN_SHIFT >> OWN_SHIFT == signed
 }
 
+/// The memory of a state word.
+pub(crate) trait StateMemory {
+    /// The word.
+    fn word(&self) -> &AtomicU64;
+
+    /// Stores `after` if the word is `before`, SeqCst; else the error is the word now. Async-signal-safe.
+    fn compare_exchange(&self, before: State, after: State) -> Result<u64, u64>;
+}
+
+impl StateMemory for AtomicU64 {
+    #[inline(always)]
+    fn word(&self) -> &AtomicU64 {
+        self
+    }
+
+    #[inline(always)]
+    fn compare_exchange(&self, before: State, after: State) -> Result<u64, u64> {
+        compare_exchange(self, before.0, after.0)
+    }
+}
+
 /// The object was freed, so the handle has no value any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HandleEnded;
@@ -233,7 +253,7 @@ pub(crate) fn read_narrow(word: &AtomicU64, source: &AtomicU64) -> Option<u64> {
 
 /// Starts or stops the handle; no change if it already runs or is stopped.
 pub(crate) fn set_running(
-    word: &AtomicU64,
+    word: &impl StateMemory,
     source: &AtomicU64,
     kind: Kind,
     running: bool,
@@ -253,13 +273,13 @@ pub(crate) fn set_running(
 }
 
 /// Marks an array as a whole as running or stopped.
-pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), HandleEnded> {
-    let mut state = State(word.load(Ordering::Relaxed));
+pub(crate) fn mark_running(word: &impl StateMemory, running: bool) -> Result<(), HandleEnded> {
+    let mut state = State(word.word().load(Ordering::Relaxed));
     loop {
         if matches!(state.format(), Format::Ended) {
             return Err(HandleEnded);
         }
-        match compare_exchange(word, state.0, state.with_running(running).0) {
+        match word.compare_exchange(state, state.with_running(running)) {
             Ok(_) => return Ok(()),
             Err(now) => state = State(now),
         }
@@ -267,14 +287,19 @@ pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), Handle
 }
 
 /// Sets the handle to its starting value; returns the value before; nothing is lost or counted twice in between.
-pub(crate) fn reset(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<Stepped, HandleEnded> {
+pub(crate) fn reset(word: &impl StateMemory, source: &AtomicU64, kind: Kind) -> Result<Stepped, HandleEnded> {
     step(word, source, kind, |state, from| {
         state.with_own(kind.own_for(kind.starting_value(from), state.running(), from))
     })
 }
 
 /// Sets the handle to a value.
-pub(crate) fn write(word: &AtomicU64, source: &AtomicU64, kind: Kind, value: u64) -> Result<Stepped, HandleEnded> {
+pub(crate) fn write(
+    word: &impl StateMemory,
+    source: &AtomicU64,
+    kind: Kind,
+    value: u64,
+) -> Result<Stepped, HandleEnded> {
     step(word, source, kind, |state, from| state.with_own(kind.own_for(value, state.running(), from)))
 }
 
@@ -310,11 +335,11 @@ pub(crate) fn running_mark(word: &AtomicU64) -> Option<u64> {
 
 /// Ends the handle, because its object is freed.
 #[inline]
-pub(crate) fn end(word: &AtomicU64) {
-    let mut state = State(word.load(Ordering::Relaxed));
+pub(crate) fn end(word: &impl StateMemory) {
+    let mut state = State(word.word().load(Ordering::Relaxed));
     loop {
         let ended = State(state.0 | (Format::Ended as u64) << FORMAT_SHIFT | STOPPED);
-        match compare_exchange(word, state.0, ended.0) {
+        match word.compare_exchange(state, ended) {
             Ok(_) => break,
             Err(now) => state = State(now),
         }
@@ -325,8 +350,9 @@ pub(crate) fn end(word: &AtomicU64) {
 
 /// Ends a freed handle and frees its cell, if it had one.
 #[inline]
-pub(crate) fn close(word: &AtomicU64) {
+pub(crate) fn close(word: &impl StateMemory) {
     end(word);
+    let word = word.word();
     let ended = State(word.load(Ordering::Relaxed));
     // No step starts from an ended state, so no other thread takes the name out.
     word.store((ended.0 & LOW_BITS) & !WIDE, Ordering::Relaxed);
@@ -335,13 +361,13 @@ pub(crate) fn close(word: &AtomicU64) {
 
 /// One step: from the word and a source that belongs to it to a new word.
 fn step(
-    word: &AtomicU64,
+    word: &impl StateMemory,
     source: &AtomicU64,
     kind: Kind,
     next: impl Fn(State, u64) -> State,
 ) -> Result<Stepped, HandleEnded> {
     loop {
-        let before = State(word.load(Ordering::Acquire));
+        let before = State(word.word().load(Ordering::Acquire));
         if matches!(before.format(), Format::Ended) {
             return Err(HandleEnded);
         }
@@ -351,7 +377,7 @@ fn step(
         // swap.
         let stepped = Stepped { value: before.value(kind, from), own: after.own(), running: after.running() };
         // The swap succeeds only if the word is still the one that the source was read with. SeqCst: see `watch`.
-        let swapped = compare_exchange(word, before.0, after.0).is_ok();
+        let swapped = word.compare_exchange(before, after).is_ok();
         if before != after {
             if swapped { before.give_back() } else { after.give_back() }
         }

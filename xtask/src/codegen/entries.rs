@@ -91,6 +91,13 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
         .filter(|parameter| spec.kind(parameter).c != "...")
         .map(|parameter| Ok(format!("{}: {}", rust_name(parameter), rust_type(spec, function, parameter)?)))
         .collect::<Result<_>>()?;
+    if function.whole {
+        return Ok(format!(
+            "\n// `MPI_{name}`, since MPI-{}.\nimp::{implementation}!(PMPI_{name}({}));\n",
+            function.since,
+            parameters.join(", ")
+        ));
+    }
     let returns = spec.kinds[&function.returns].c.as_str();
     let mut text = format!(
         "\n/// `MPI_{name}`, since MPI-{}.\n#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn PMPI_{name}({}) -> {} {{\n",
@@ -433,8 +440,17 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_interface_gets_its_arguments_as_they_are() {
+    fn an_implementation_may_be_the_entry_point_itself() {
         let text = entry("T_pvar_read");
+        assert!(
+            text.contains("imp::pvar::pvar_read!(PMPI_T_pvar_read(session: usize, ") && !text.contains("fn "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_tools_interface_gets_its_arguments_as_they_are() {
+        let text = entry("T_pvar_readreset");
         assert!(!text.contains("check::") && !text.contains("entry::"), "{text}");
     }
 }
