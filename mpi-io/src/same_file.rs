@@ -187,8 +187,8 @@ pub(crate) fn agree(
 /// fails with `ENOENT`, whether it would create a file or not.
 const NOWHERE: &str = "/.ferrum-nowhere/file";
 
-/// Opens a file that rank 0 has just created. A host may remember that it was not there; making an entry of the name asks
-/// the file system itself. The entry is a link to nothing: no other process of this host opens it in the meantime.
+/// Opens a file that rank 0 has just created. A host may remember that it was not there; making an entry of the name looks
+/// in the file system itself. The entry is a link to nothing: no other process of this host opens it in the meantime.
 pub(crate) fn open_created(options: &OpenOptions, path: &Path) -> io::Result<File> {
     match options.open(path) {
         Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_of_one_host_that_ask_at_once_all_find_that_it_is_not_there() {
+    fn processes_of_one_host_that_open_at_once_all_find_that_it_is_not_there() {
         let path = std::env::temp_dir().join(format!("same-file-at-once-{}", std::process::id()));
         std::thread::scope(|scope| {
             for writes in [false, true] {

@@ -1,6 +1,6 @@
 //! The performance variables of the network.
 //!
-//! Invariant: whoever counts has the lock of the network. Not here: messages of the program by receiver and protocol (`mpi-p2p`).
+//! Invariant: the code that counts has the lock of the network. Not here: messages of the program by receiver and protocol (`mpi-p2p`).
 
 use std::sync::{Arc, OnceLock};
 

@@ -25,11 +25,12 @@ pub(crate) fn push_offer(
     (data, most): (&[u8], usize),
 ) -> Result<(), Full> {
     let ahead = data.len().min(most);
+    let extent = if ahead == data.len() { Extent::Whole } else { Extent::Part };
     if ahead > 0
-        && let Some(segment) = endpoint.segment_bytes(dest, ahead, Extent::Part)
+        && let Some(segment) = endpoint.segment_bytes(dest, ahead, extent)
     {
         let lead = RecordHead { a: head.a | (ahead as u64) << 32, ..*head };
-        if endpoint.push_ahead(dest, (&lead, offer), wire::SEGMENT, &data[..ahead], segment).is_ok() {
+        if endpoint.push_ahead(dest, (&lead, offer), wire::SEGMENT, &data[..ahead], (segment, extent)).is_ok() {
             return Ok(());
         }
     }

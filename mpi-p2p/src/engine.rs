@@ -47,8 +47,8 @@ pub trait Service: Send + Sync {
     fn start(&self, _engine: &Engine, _guard: &mut Guard<'_>, _operation: Handle) {}
     /// The word that an operation waits for ([`Engine::serve_word`]) has been raised.
     fn raised(&self, _engine: &Engine, _guard: &mut Guard<'_>, _operation: Handle) {}
-    /// A process has ended, by its number among all processes: all that it had sent to the service came before. Also of
-    /// processes that have nothing to do with the service.
+    /// A process has ended, by its number among all processes. What it sent to the service before may still come after
+    /// that, if a long message was on its way. Also of processes that have nothing to do with the service.
     fn lost(&self, _engine: &Engine, _guard: &mut Guard<'_>, _number: u32) {}
     /// The persistent request of an operation, inactive, was freed.
     fn freed(&self, _guard: &mut Guard<'_>, _operation: Handle) {}

@@ -194,7 +194,7 @@ impl Core {
         if !self.lost.contains(&number) {
             self.lost.push(number);
             self.lost_is_news = true;
-            // Behind the messages of that process.
+            // Behind the messages of that process that are here.
             self.services.queue.push_back(Event { context: NO_CONTEXT, what: What::Lost(number) });
         }
         self.lost_reported = true;

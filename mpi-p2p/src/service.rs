@@ -199,12 +199,15 @@ impl Core {
         let Some(place) = place else { return };
         match failed {
             None => arrivals[place] = Arrival::Here(key, data),
+            // A process has ended in the middle of a message: what it sent later must not be handled without that one.
+            // Only those that need it fail.
+            Some(error) if error.class() == MPI_ERR_PROC_ABORTED => {
+                behind.remove(&sender);
+                return;
+            }
             Some(error) => {
                 arrivals.remove(place);
-                // The rest of what a process has sent that has ended does not come: only those that need it fail.
-                if error.class() != MPI_ERR_PROC_ABORTED {
-                    self.fault.get_or_insert(error);
-                }
+                self.fault.get_or_insert(error);
             }
         }
         // Everything up to the next message whose data is still to come.

@@ -1,10 +1,10 @@
 //! The lock of one process's memory as its owner grants it, where the processes share no memory: who has it, and who
 //! waits for it.
 //!
-//! Requests are granted in their order: processes that share the lock have it together, one that holds it alone has it
-//! without others. Only a request to share that asks for it goes before an older one, and only while others share the
+//! Requests are granted in their order: processes that share the lock have it together, one with an exclusive lock has it
+//! without others. Only a request to share that may overtake goes before an older one, and only while others share the
 //! lock: one of these may wait for the process before it gives the lock back.
-//! Invariants: a process has the lock once or waits for it once; while one holds it alone no other has it.
+//! Invariants: a process has the lock once or waits for it once; while one has it exclusively no other has it.
 //! Not here: the messages (`serve`), how long a process waits before it overtakes (`message_locks`).
 
 use std::collections::{BTreeSet, VecDeque};
@@ -13,8 +13,8 @@ use std::collections::{BTreeSet, VecDeque};
 #[derive(Debug, Default)]
 pub(crate) struct LockQueue {
     holders: BTreeSet<u32>,
-    /// Whether the one holder has it alone.
-    alone: bool,
+    /// Whether the one holder has it exclusively.
+    exclusive: bool,
     waiting: VecDeque<Waiting>,
 }
 
@@ -22,28 +22,30 @@ pub(crate) struct LockQueue {
 #[derive(Debug)]
 struct Waiting {
     rank: u32,
-    alone: bool,
+    exclusive: bool,
     overtakes: bool,
 }
 
 /// What a process requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Wish {
+pub(crate) enum LockRequest {
     /// To share the lock; waits.
-    Share = 1,
-    /// To hold it alone; waits.
-    Hold = 2,
-    /// To share it if no other process has it alone, or waits for it.
-    TryShare = 3,
-    /// To share it if no other process has it alone.
-    TryShareFirst = 4,
+    Shared = 1,
+    /// To have it without others; waits.
+    Exclusive = 2,
+    /// To share it if no other process has it exclusively, or waits for it.
+    TryShared = 3,
+    /// To share it if no other process has it exclusively.
+    TrySharedFirst = 4,
 }
 
-impl Wish {
+impl LockRequest {
     /// The request with this number.
-    pub fn of(number: u32) -> Option<Wish> {
-        [Wish::Share, Wish::Hold, Wish::TryShare, Wish::TryShareFirst].into_iter().find(|wish| *wish as u32 == number)
+    pub fn of(number: u32) -> Option<LockRequest> {
+        [LockRequest::Shared, LockRequest::Exclusive, LockRequest::TryShared, LockRequest::TrySharedFirst]
+            .into_iter()
+            .find(|kind| *kind as u32 == number)
     }
 }
 
@@ -54,50 +56,50 @@ pub(crate) enum Answer {
     Granted,
     /// It waits.
     Waits,
-    /// It has nothing, as it did not want to wait.
+    /// It has nothing, as its request does not wait.
     Busy,
 }
 
 /// A request that does not fit what its process has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Misplaced;
+pub(crate) struct InvalidRequest;
 
 impl LockQueue {
     /// A request. Errors: the process has the lock or waits for it.
-    pub fn request(&mut self, rank: u32, wish: Wish) -> Result<Answer, Misplaced> {
+    pub fn request(&mut self, rank: u32, kind: LockRequest) -> Result<Answer, InvalidRequest> {
         if self.holders.contains(&rank) || self.place(rank).is_some() {
-            return Err(Misplaced);
+            return Err(InvalidRequest);
         }
-        let alone = wish == Wish::Hold;
-        let in_order = self.waiting.is_empty() && self.admits(alone);
-        if in_order || wish == Wish::TryShareFirst && self.admits(false) {
-            self.admit(rank, alone);
+        let exclusive = kind == LockRequest::Exclusive;
+        let in_order = self.waiting.is_empty() && self.admits(exclusive);
+        if in_order || kind == LockRequest::TrySharedFirst && self.admits(false) {
+            self.admit(rank, exclusive);
             return Ok(Answer::Granted);
         }
-        if matches!(wish, Wish::TryShare | Wish::TryShareFirst) {
+        if matches!(kind, LockRequest::TryShared | LockRequest::TrySharedFirst) {
             return Ok(Answer::Busy);
         }
-        self.waiting.push_back(Waiting { rank, alone, overtakes: false });
+        self.waiting.push_back(Waiting { rank, exclusive, overtakes: false });
         Ok(Answer::Waits)
     }
 
     /// The request to share of a process that waits may overtake others. Nothing happens if it was granted meanwhile.
     /// Errors: the process has not requested to share the lock.
-    pub fn overtake(&mut self, rank: u32) -> Result<(), Misplaced> {
+    pub fn overtake(&mut self, rank: u32) -> Result<(), InvalidRequest> {
         match self.place(rank).map(|place| &mut self.waiting[place]) {
-            Some(waiting) if !waiting.alone => waiting.overtakes = true,
-            None if self.holders.contains(&rank) && !self.alone => {}
-            _ => return Err(Misplaced),
+            Some(waiting) if !waiting.exclusive => waiting.overtakes = true,
+            None if self.holders.contains(&rank) && !self.exclusive => {}
+            _ => return Err(InvalidRequest),
         }
         Ok(())
     }
 
     /// The process gives the lock back. Errors: it does not have it.
-    pub fn release(&mut self, rank: u32) -> Result<(), Misplaced> {
+    pub fn release(&mut self, rank: u32) -> Result<(), InvalidRequest> {
         if !self.holders.remove(&rank) {
-            return Err(Misplaced);
+            return Err(InvalidRequest);
         }
-        self.alone = false;
+        self.exclusive = false;
         Ok(())
     }
 
@@ -110,23 +112,23 @@ impl LockQueue {
     /// A process that has waited and has the lock from now on. To be called after each change, until it returns none.
     pub fn next(&mut self) -> Option<u32> {
         let first = self.waiting.front()?;
-        let place = match self.admits(first.alone) {
+        let place = match self.admits(first.exclusive) {
             true => 0,
             false => self.waiting.iter().position(|waiting| waiting.overtakes && self.admits(false))?,
         };
-        let Waiting { rank, alone, .. } = self.waiting.remove(place)?;
-        self.admit(rank, alone);
+        let Waiting { rank, exclusive, .. } = self.waiting.remove(place)?;
+        self.admit(rank, exclusive);
         Some(rank)
     }
 
     /// Whether a process can have the lock beside its holders.
-    fn admits(&self, alone: bool) -> bool {
-        self.holders.is_empty() || !alone && !self.alone
+    fn admits(&self, exclusive: bool) -> bool {
+        self.holders.is_empty() || !exclusive && !self.exclusive
     }
 
-    fn admit(&mut self, rank: u32, alone: bool) {
+    fn admit(&mut self, rank: u32, exclusive: bool) {
         self.holders.insert(rank);
-        self.alone = alone;
+        self.exclusive = exclusive;
     }
 
     fn place(&self, rank: u32) -> Option<usize> {
@@ -137,7 +139,7 @@ impl LockQueue {
 #[cfg(test)]
 mod tests {
     use super::Answer::{Busy, Granted, Waits};
-    use super::Wish::{Hold, Share, TryShare, TryShareFirst};
+    use super::LockRequest::{Exclusive, Shared, TryShared, TrySharedFirst};
     use super::*;
 
     /// All processes that get the lock now.
@@ -148,39 +150,39 @@ mod tests {
     #[test]
     fn requests_are_granted_in_their_order() {
         let mut queue = LockQueue::default();
-        let answers = [(0, Share), (1, Share), (2, Hold), (3, Share), (4, Share), (5, Hold)]
-            .map(|(rank, wish)| queue.request(rank, wish));
+        let answers = [(0, Shared), (1, Shared), (2, Exclusive), (3, Shared), (4, Shared), (5, Exclusive)]
+            .map(|(rank, kind)| queue.request(rank, kind));
         assert_eq!(answers, [Granted, Granted, Waits, Waits, Waits, Waits].map(Ok));
         assert_eq!((queue.release(0), granted(&mut queue)), (Ok(()), vec![]));
         assert_eq!((queue.release(1), granted(&mut queue)), (Ok(()), vec![2]));
         assert_eq!((queue.release(2), granted(&mut queue)), (Ok(()), vec![3, 4]));
         assert_eq!((queue.release(4), granted(&mut queue)), (Ok(()), vec![]));
         assert_eq!((queue.release(3), granted(&mut queue)), (Ok(()), vec![5]));
-        assert_eq!((queue.release(5), queue.request(0, Hold)), (Ok(()), Ok(Granted)));
+        assert_eq!((queue.release(5), queue.request(0, Exclusive)), (Ok(()), Ok(Granted)));
     }
 
     #[test]
     fn attempts_do_not_wait() {
         let mut queue = LockQueue::default();
-        assert_eq!((queue.request(0, TryShare), queue.request(1, TryShareFirst)), (Ok(Granted), Ok(Granted)));
-        assert_eq!(queue.request(2, Hold), Ok(Waits));
-        assert_eq!((queue.request(3, TryShare), queue.request(3, TryShareFirst)), (Ok(Busy), Ok(Granted)));
+        assert_eq!((queue.request(0, TryShared), queue.request(1, TrySharedFirst)), (Ok(Granted), Ok(Granted)));
+        assert_eq!(queue.request(2, Exclusive), Ok(Waits));
+        assert_eq!((queue.request(3, TryShared), queue.request(3, TrySharedFirst)), (Ok(Busy), Ok(Granted)));
         [0, 1, 3].iter().for_each(|rank| queue.release(*rank).expect("a holder"));
         assert_eq!(granted(&mut queue), [2]);
-        assert_eq!((queue.request(3, TryShare), queue.request(3, TryShareFirst)), (Ok(Busy), Ok(Busy)));
+        assert_eq!((queue.request(3, TryShared), queue.request(3, TrySharedFirst)), (Ok(Busy), Ok(Busy)));
     }
 
     #[test]
     fn who_overtakes_shares_a_lock_that_others_share_and_no_other() {
         let mut queue = LockQueue::default();
         assert_eq!(
-            [(0, Share), (1, Hold), (2, Share)].map(|(rank, wish)| queue.request(rank, wish)),
+            [(0, Shared), (1, Exclusive), (2, Shared)].map(|(rank, kind)| queue.request(rank, kind)),
             [Ok(Granted), Ok(Waits), Ok(Waits)]
         );
         assert_eq!((queue.overtake(2), granted(&mut queue)), (Ok(()), vec![2]));
         [0, 2].iter().for_each(|rank| queue.release(*rank).expect("a holder"));
         assert_eq!(
-            (granted(&mut queue), queue.request(3, Hold), queue.request(4, Share)),
+            (granted(&mut queue), queue.request(3, Exclusive), queue.request(4, Shared)),
             (vec![1], Ok(Waits), Ok(Waits))
         );
         assert_eq!((queue.overtake(4), granted(&mut queue)), (Ok(()), vec![]));
@@ -193,7 +195,8 @@ mod tests {
     #[test]
     fn a_process_that_has_ended_is_neither_holder_nor_waits() {
         let mut queue = LockQueue::default();
-        let answers = [(0, Hold), (1, Hold), (2, Hold), (3, Share)].map(|(rank, wish)| queue.request(rank, wish));
+        let answers =
+            [(0, Exclusive), (1, Exclusive), (2, Exclusive), (3, Shared)].map(|(rank, kind)| queue.request(rank, kind));
         assert_eq!(answers, [Granted, Waits, Waits, Waits].map(Ok));
         queue.remove(1);
         assert_eq!(granted(&mut queue), []);
@@ -202,25 +205,25 @@ mod tests {
         queue.remove(2);
         assert_eq!(granted(&mut queue), [3]);
         queue.remove(7);
-        assert_eq!(queue.request(4, Share), Ok(Granted));
+        assert_eq!(queue.request(4, Shared), Ok(Granted));
     }
 
     #[test]
     fn requests_that_do_not_fit_are_errors_and_change_nothing() {
         let mut queue = LockQueue::default();
-        assert_eq!((queue.release(0), queue.overtake(0)), (Err(Misplaced), Err(Misplaced)));
-        assert_eq!((queue.request(0, Hold), queue.request(1, Hold)), (Ok(Granted), Ok(Waits)));
-        for wish in [Share, Hold, TryShare, TryShareFirst] {
-            assert_eq!((queue.request(0, wish), queue.request(1, wish)), (Err(Misplaced), Err(Misplaced)));
+        assert_eq!((queue.release(0), queue.overtake(0)), (Err(InvalidRequest), Err(InvalidRequest)));
+        assert_eq!((queue.request(0, Exclusive), queue.request(1, Exclusive)), (Ok(Granted), Ok(Waits)));
+        for kind in [Shared, Exclusive, TryShared, TrySharedFirst] {
+            assert_eq!((queue.request(0, kind), queue.request(1, kind)), (Err(InvalidRequest), Err(InvalidRequest)));
         }
         assert_eq!(
             (queue.release(1), queue.overtake(0), queue.overtake(1)),
-            (Err(Misplaced), Err(Misplaced), Err(Misplaced))
+            (Err(InvalidRequest), Err(InvalidRequest), Err(InvalidRequest))
         );
         assert_eq!((granted(&mut queue), queue.release(0), granted(&mut queue)), (vec![], Ok(()), vec![1]));
         assert_eq!(
-            [0, 1, 2, 3, 4, 5, u32::MAX].map(Wish::of),
-            [None, Some(Share), Some(Hold), Some(TryShare), Some(TryShareFirst), None, None]
+            [0, 1, 2, 3, 4, 5, u32::MAX].map(LockRequest::of),
+            [None, Some(Shared), Some(Exclusive), Some(TryShared), Some(TrySharedFirst), None, None]
         );
     }
 
@@ -228,7 +231,7 @@ mod tests {
     #[derive(Debug, Clone, Copy)]
     struct Entry {
         rank: u32,
-        alone: bool,
+        exclusive: bool,
         granted: bool,
         overtakes: bool,
     }
@@ -238,8 +241,8 @@ mod tests {
         loop {
             let has = |entry: &&Entry| entry.granted;
             let (shared, any) =
-                (!entries.iter().any(|entry| entry.granted && entry.alone), entries.iter().any(|it| it.granted));
-            let fits = |entry: &Entry| !any || !entry.alone && shared;
+                (!entries.iter().any(|entry| entry.granted && entry.exclusive), entries.iter().any(|it| it.granted));
+            let fits = |entry: &Entry| !any || !entry.exclusive && shared;
             let first = entries.iter().position(|entry| !has(&entry));
             let Some(first) = first else { return };
             let next = if fits(&entries[first]) {
@@ -266,18 +269,18 @@ mod tests {
             let place = model.iter().position(|entry| entry.rank == rank);
             match below(10) {
                 0..5 => {
-                    let wish = [Share, Share, Hold, TryShare, TryShareFirst][below(5) as usize];
-                    let answer = queue.request(rank, wish);
+                    let kind = [Shared, Shared, Exclusive, TryShared, TrySharedFirst][below(5) as usize];
+                    let answer = queue.request(rank, kind);
                     if place.is_some() {
-                        assert_eq!(answer, Err(Misplaced));
+                        assert_eq!(answer, Err(InvalidRequest));
                         continue;
                     }
                     let mut after = model.clone();
-                    let overtakes = wish == TryShareFirst;
-                    after.push(Entry { rank, alone: wish == Hold, granted: false, overtakes });
+                    let overtakes = kind == TrySharedFirst;
+                    after.push(Entry { rank, exclusive: kind == Exclusive, granted: false, overtakes });
                     settle(&mut after);
                     let granted = after.last().expect("just added").granted;
-                    let attempt = matches!(wish, TryShare | TryShareFirst);
+                    let attempt = matches!(kind, TryShared | TrySharedFirst);
                     assert_eq!(
                         answer,
                         Ok(if granted {
@@ -295,12 +298,12 @@ mod tests {
                 }
                 5..8 => {
                     let holds = place.is_some_and(|place| model[place].granted);
-                    assert_eq!(queue.release(rank), if holds { Ok(()) } else { Err(Misplaced) });
+                    assert_eq!(queue.release(rank), if holds { Ok(()) } else { Err(InvalidRequest) });
                     model.retain(|entry| entry.rank != rank || !holds);
                 }
                 8 => {
-                    let fits = place.is_some_and(|place| !model[place].alone);
-                    assert_eq!(queue.overtake(rank), if fits { Ok(()) } else { Err(Misplaced) });
+                    let fits = place.is_some_and(|place| !model[place].exclusive);
+                    assert_eq!(queue.overtake(rank), if fits { Ok(()) } else { Err(InvalidRequest) });
                     model
                         .iter_mut()
                         .filter(|entry| fits && entry.rank == rank)

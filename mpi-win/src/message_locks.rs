@@ -7,7 +7,7 @@
 //! `MPI_Win_lock_all` shares all locks at once, each without a wait if it can. Where it cannot, it gives back those that it
 //! has, waits for the lock that was refused, and tries the others again: a process never waits for one lock of
 //! `MPI_Win_lock_all` while it has another one. Requests at all targets that wait there would be one round trip less under
-//! contention, but a process that holds one lock alone and wants another one would wait for ever for a process that
+//! contention, but a process that has one exclusive lock and requests another one would wait for ever for a process that
 //! shares the second and waits for the first. Locks that are taken with the first operation on a target wait in the same
 //! way, and besides in calls that the standard does not let wait.
 //! Invariants: as in `passive`; what a call that fails was granted is given back.
@@ -24,15 +24,15 @@ use mpi_errors::{Error, Result};
 
 use crate::OneSided;
 use crate::epoch::Held;
-use crate::lock_queue::Wish;
+use crate::lock_queue::LockRequest;
 use crate::passive::{PATIENCE, pause};
 use crate::window::Win;
 use crate::wire::{AFTER_OTHERS, AT_ONCE, BATCH, BUSY, GRANT, Head, Verb};
 
-/// Requests of all kinds, in the order of [`Wish`]: records that are the same for all targets.
+/// Requests of all kinds, in the order of [`LockRequest`]: records that are the same for all targets.
 static REQUESTS: LazyLock<[[u8; Head::BYTES]; 4]> = LazyLock::new(|| {
-    let wishes = [Wish::Share, Wish::Hold, Wish::TryShare, Wish::TryShareFirst];
-    wishes.map(|wish| Head::bare(Verb::Lock, wish as u32).encode())
+    let kinds = [LockRequest::Shared, LockRequest::Exclusive, LockRequest::TryShared, LockRequest::TrySharedFirst];
+    kinds.map(|kind| Head::bare(Verb::Lock, kind as u32).encode())
 });
 /// The record by which a request to share a lock may overtake others.
 static OVERTAKE: LazyLock<[u8; Head::BYTES]> = LazyLock::new(|| Head::bare(Verb::Overtake, 0).encode());
@@ -44,8 +44,9 @@ impl OneSided {
         win.instruments().locks.incr();
         win.epoch.get_mut(&mut guard).locks.set(rank, Held::Awaited, win.size());
         drop(guard);
-        let (wish, held) = if alone { (Wish::Hold, Held::Alone) } else { (Wish::Share, Held::Shared) };
-        let granted = self.await_grant(win, rank, wish);
+        let (kind, held) =
+            if alone { (LockRequest::Exclusive, Held::Alone) } else { (LockRequest::Shared, Held::Shared) };
+        let granted = self.await_grant(win, rank, kind);
         let held = if granted.is_ok() { held } else { Held::No };
         win.epoch.get_mut(&mut self.engine.lock()).locks.set(rank, held, win.size());
         granted
@@ -54,24 +55,24 @@ impl OneSided {
     /// Shares the locks of all ranks.
     #[cold]
     pub(crate) fn share_all_by_messages(&self, win: &Win) -> Result<()> {
-        let (mut waited, mut wish) = (None, Wish::TryShare);
+        let (mut waited, mut kind) = (None, LockRequest::TryShared);
         loop {
             let ranks: Vec<u32> = (0..win.size()).filter(|rank| Some(*rank) != waited).collect();
             let mut answers = vec![0; ranks.len()];
-            let mut asked = self.request_locks(win, &ranks, wish, &mut answers);
+            let mut requested = self.request_locks(win, &ranks, kind, &mut answers);
             let refused = ranks.iter().zip(&answers).find(|(_, answer)| **answer == BUSY).map(|(rank, _)| *rank);
-            if asked.is_ok() && refused.is_none() {
+            if requested.is_ok() && refused.is_none() {
                 return Ok(());
             }
             let has = |(rank, answer): (&u32, &u8)| (*answer == AT_ONCE).then_some(*rank);
             let granted: Vec<u32> = ranks.iter().zip(&answers).filter_map(has).chain(waited).collect();
             let returned = self.give_back(self.engine.lock(), win, 0..win.size(), granted);
-            asked = asked.and(returned);
-            asked?;
+            requested = requested.and(returned);
+            requested?;
             let refused = refused.expect("a rank has refused, as there is no error");
-            self.await_grant(win, refused, Wish::Share)?;
+            self.await_grant(win, refused, LockRequest::Shared)?;
             // It has let others go first when it waited.
-            (waited, wish) = (Some(refused), Wish::TryShareFirst);
+            (waited, kind) = (Some(refused), LockRequest::TrySharedFirst);
         }
     }
 
@@ -95,11 +96,11 @@ impl OneSided {
     }
 
     /// Requests the lock of a rank and waits until this process has it.
-    fn await_grant(&self, win: &Win, rank: u32, wish: Wish) -> Result<()> {
+    fn await_grant(&self, win: &Win, rank: u32, kind: LockRequest) -> Result<()> {
         let instruments = win.instruments();
         let began = instruments.lock_wait_time.is_watched().then(mpi_t::now_ns);
         let mut answer = [0];
-        let requested = self.request_locks(win, &[rank], wish, &mut answer);
+        let requested = self.request_locks(win, &[rank], kind, &mut answer);
         if requested.is_err() || answer == [AFTER_OTHERS] {
             let _guard = self.engine.lock();
             instruments.locks_awaited.incr();
@@ -107,33 +108,43 @@ impl OneSided {
                 instruments.lock_wait_time.add_ns(mpi_t::now_ns().saturating_sub(began));
             }
         }
+        if requested.is_err() && [AT_ONCE, AFTER_OTHERS].contains(&answer[0]) {
+            // Granted, but the call fails.
+            let _ = self.give_back(self.engine.lock(), win, rank..rank + 1, vec![rank]);
+        }
         requested
     }
 
     /// Requests the locks of these ranks and waits for the answers, which are stored; 0 stands for none. Errors: one of a
     /// rank that has not answered, or not in this way.
-    fn request_locks(&self, win: &Win, ranks: &[u32], wish: Wish, answers: &mut [u8]) -> Result<()> {
+    fn request_locks(&self, win: &Win, ranks: &[u32], kind: LockRequest, answers: &mut [u8]) -> Result<()> {
         let mut outcome = Outcome::default();
         let waited = PendingOps::scope(&self.engine, |ops| {
             let guard = &mut self.engine.lock();
             for (rank, answer) in ranks.iter().zip(answers.chunks_exact_mut(1)) {
                 let begun = ops.irecv(guard, win.context(), *rank, GRANT, RecvBuf::from_slice(answer)).and_then(|()| {
-                    let sent = self.send_record(guard, win, (*rank, &REQUESTS[wish as usize - 1]), ops);
+                    let sent = self.send_record(guard, win, (*rank, &REQUESTS[kind as usize - 1]), ops);
                     // Where nothing was sent no answer comes.
                     sent.inspect_err(|_| ops.exclude_last(*rank))
                 });
                 outcome.record(begun);
             }
-            if wish == Wish::Share && !self.answered_soon(guard, ops)? {
+            // An error that has nothing to do with the answers does not end the wait for them.
+            let soon = kind != LockRequest::Shared
+                || self.answered_soon(guard, ops).unwrap_or_else(|error| {
+                    outcome.record(Err(error));
+                    true
+                });
+            if !soon {
                 ranks.iter().for_each(|rank| outcome.record(self.send_record(guard, win, (*rank, &*OVERTAKE), ops)));
             }
             Ok(())
         });
         outcome.record(waited);
         for (rank, answer) in ranks.iter().zip(answers) {
-            let expected = match wish {
-                Wish::Share | Wish::Hold => [AT_ONCE, AFTER_OTHERS],
-                Wish::TryShare | Wish::TryShareFirst => [AT_ONCE, BUSY],
+            let expected = match kind {
+                LockRequest::Shared | LockRequest::Exclusive => [AT_ONCE, AFTER_OTHERS],
+                LockRequest::TryShared | LockRequest::TrySharedFirst => [AT_ONCE, BUSY],
             };
             if !expected.contains(answer) {
                 // Where there is an error already, it is that of an answer that did not come.
@@ -172,6 +183,6 @@ impl OneSided {
 
 #[cold]
 fn no_answer(rank: u32) -> Error {
-    let text = format!("rank {rank} did not answer a request for its lock as expected; its memory may be damaged");
+    let text = format!("rank {rank} refused a request for the lock of its memory, or could not answer it");
     Error::new(MPI_ERR_INTERN, text)
 }

@@ -47,8 +47,8 @@ fn streams(output: &Output, settings: &FabricSettings, extent: Extent) -> bool {
 }
 
 impl Endpoint {
-    /// Bytes of the segments in which [`Self::push_segments`] (a whole message) or [`Self::push_ahead`] (a part) is to push a
-    /// payload: the receiver copies one while this process writes the next. `None`: it goes as one record.
+    /// Bytes of the segments in which [`Self::push_segments`] or [`Self::push_ahead`] is to push a payload: the receiver copies
+    /// one while this process writes the next. `None`: it goes as one record.
     pub fn segment_bytes(&self, dest: u32, len: usize, extent: Extent) -> Option<usize> {
         let output = self.outputs.get(dest as usize).filter(|output| output.local.is_some())?;
         if self.permits_cells() && output.cells.len() >= len.div_ceil(CELL_BYTES).max(2) {
@@ -170,11 +170,11 @@ impl Endpoint {
         (lead, payload): (&RecordHead, &[u8]),
         rest: u8,
         data: &[u8],
-        segment: usize,
+        (segment, extent): (usize, Extent),
     ) -> Result<(), Full> {
         let count = data.len().div_ceil(segment);
         let in_cells = self.has_cells(dest, count + 1, count, segment);
-        let place = if in_cells { None } else { Some(self.find_room(dest, count + 1, data.len(), Extent::Part)?) };
+        let place = if in_cells { None } else { Some(self.find_room(dest, count + 1, data.len(), extent)?) };
         let output = &mut self.outputs[dest as usize];
         if !output.ring.try_push_line(lead, payload) {
             return Err(Full);

@@ -29,7 +29,7 @@ fn thresholds() -> [u32; 2] {
     *NS.get_or_init(|| if is_on_mesh() { [FAR_NS_ON_MESH, STREAMS_NS_ON_MESH] } else { [FAR_NS; 2] })
 }
 
-/// Whether the cores of this processor share a cache over a mesh.
+/// Whether the cores of this processor are taken to share a cache over a mesh: those of Intel, also the few that have none.
 pub(crate) fn is_on_mesh() -> bool {
     static INTEL: OnceLock<bool> = OnceLock::new();
     *INTEL.get_or_init(is_intel)

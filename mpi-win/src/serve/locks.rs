@@ -14,18 +14,18 @@ use mpi_errors::Result;
 use mpi_p2p::Engine;
 
 use super::{Operation, WinService};
-use crate::lock_queue::{Answer, Misplaced, Wish};
+use crate::lock_queue::{Answer, InvalidRequest, LockRequest};
 use crate::wire::{AFTER_OTHERS, AT_ONCE, BUSY, GRANT, Head, Verb, malformed};
 
 impl WinService {
     /// Applies a record about the lock, of a busy rank.
     pub(super) fn change_lock(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head) -> Result<()> {
         match head.verb {
-            Verb::Lock => self.request_lock(engine, guard, source, Wish::of(head.op)),
+            Verb::Lock => self.request_lock(engine, guard, source, LockRequest::of(head.op)),
             Verb::Overtake => {
                 let changed = self.state.get_mut(guard).lock.overtake(source as u32);
                 self.grant_next(engine, guard)?;
-                changed.map_err(|Misplaced| malformed("overtakes without a request to share the lock"))
+                changed.map_err(|InvalidRequest| malformed("overtakes without a request to share the lock"))
             }
             _ if self.is_answering(guard, source) => {
                 let state = self.state.get_mut(guard);
@@ -37,9 +37,15 @@ impl WinService {
         }
     }
 
-    fn request_lock(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, wish: Option<Wish>) -> Result<()> {
+    fn request_lock(
+        &self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        source: i32,
+        kind: Option<LockRequest>,
+    ) -> Result<()> {
         let queue = &mut self.state.get_mut(guard).lock;
-        match wish.map(|wish| queue.request(source as u32, wish)) {
+        match kind.map(|kind| queue.request(source as u32, kind)) {
             Some(Ok(Answer::Granted)) => {
                 if !self.grant(engine, guard, source, &[AT_ONCE])? {
                     self.grant_next(engine, guard)?;
@@ -50,9 +56,9 @@ impl WinService {
             Some(Ok(Answer::Busy)) => {
                 self.answer(engine, guard, (source, GRANT), SendBuf::from_slice(&[BUSY]), Vec::new())
             }
-            Some(Err(Misplaced)) | None => {
+            Some(Err(InvalidRequest)) | None => {
                 self.answer(engine, guard, (source, GRANT), SendBuf::empty(), Vec::new())?;
-                Err(malformed(match wish {
+                Err(malformed(match kind {
                     Some(_) => "requests a lock that its process has, or waits for",
                     None => "requests a lock in an unknown way",
                 }))
@@ -62,11 +68,12 @@ impl WinService {
 
     /// The process gives the lock back.
     fn unlock(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32) -> Result<()> {
-        if self.state.get_mut(guard).lock.release(source as u32).is_err() {
+        let has_ended = engine.is_lost(guard, self.members[source as usize]);
+        if self.state.get_mut(guard).lock.release(source as u32).is_err() && !has_ended {
             let without = malformed("gives back a lock that its process does not have");
             self.record_error(guard, source, Err(without));
         }
-        // First the reply: whoever gets the lock next may keep this process busy.
+        // First the reply: the operations of the process that gets the lock next may take long.
         let answered = self.answer_last(engine, guard, source);
         self.grant_next(engine, guard)?;
         answered
@@ -94,7 +101,16 @@ impl WinService {
     /// A process has ended, by its number among all processes.
     pub(super) fn remove_from_lock(&self, engine: &Engine, guard: &mut Guard<'_>, number: u32) {
         let Some(rank) = self.members.iter().position(|member| *member == number) else { return };
-        self.state.get_mut(guard).lock.remove(rank as u32);
+        let (rank, state) = (rank as i32, self.state.get_mut(guard));
+        // Its records that still wait for data must not be applied while the next process has the lock.
+        let dropped = state.busy.get_mut(&rank).map_or(0, |busy| std::mem::take(&mut busy.behind).len());
+        let unlocks = state.unlocking.remove(&rank);
+        state.lock.remove(rank as u32);
+        self.count_pending(-(dropped as i64));
+        if unlocks {
+            self.state.get_mut(guard).busy.entry(rank).or_default().awaits_data = false;
+            self.resume(engine, guard, rank);
+        }
         let granted = self.grant_next(engine, guard);
         self.record_error(guard, self.rank as i32, granted);
     }
