@@ -56,7 +56,7 @@ pub(crate) enum Verb {
     Swap = 5,
     /// Reply with nothing: all records before it are applied.
     Flush = 6,
-    /// A request for the lock of the receiver's memory, of the kind `op` (`lock_queue::Wish`). It is answered with the tag
+    /// A request for the lock of the receiver's memory, of the kind `op` (`lock_queue::LockRequest`). It is answered with the tag
     /// [`GRANT`], when the process has the lock or an attempt was in vain; with an empty message if it makes no sense.
     Lock = 7,
     /// The request to share the lock may overtake those to hold it. Not answered.

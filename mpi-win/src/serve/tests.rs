@@ -17,7 +17,7 @@ use mpi_p2p::CommMeters;
 use mpi_t::HeapMemory;
 
 use super::*;
-use crate::lock_queue::Wish;
+use crate::lock_queue::LockRequest;
 use crate::window::Win;
 use crate::wire::{AT_ONCE, BATCH, GRANT};
 use crate::{Exposure, Flavor, OneSided, Target};
@@ -233,7 +233,7 @@ fn requests_for_locks_that_do_not_fit_are_errors_of_their_process_and_change_not
     run(2, 1, |rank, win| {
         if rank.world.rank == 0 {
             let request = |verb, op: u32| request(rank, win, verb, op);
-            let (share, hold) = (Wish::Share as u32, Wish::Hold as u32);
+            let (share, hold) = (LockRequest::Shared as u32, LockRequest::Exclusive as u32);
             assert_eq!(request(Verb::Unlock, 0), Some(vec![1]), "it has no lock");
             assert_eq!(request(Verb::Lock, 77), Some(vec![]), "no such kind");
             assert_eq!(request(Verb::Lock, hold), Some(vec![AT_ONCE]));
