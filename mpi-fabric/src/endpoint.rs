@@ -247,12 +247,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Appends a record whose payload goes through the copy buffer; `Full` if there is no room there, or in the ring.
-    fn push_away(&mut self, dest: u32, head: &RecordHead, payload: &[u8], extent: Extent) -> Result<(), Full> {
-        self.push_segments(dest, head, 0, payload, (payload.len(), extent))
-    }
-
-    /// The same with a payload made in place: `fill` gets `len` bytes of undefined content to overwrite.
+    /// As [`Self::push`], with a payload made in place: `fill` gets `len` bytes of undefined content to overwrite.
     #[inline]
     pub fn push_with(
         &mut self,
