@@ -33,9 +33,14 @@ pub mod layout {
     pub const CERTIFIED: u64 = slot::CERTIFIED;
     pub const OWN_SHIFT: u32 = state::OWN_SHIFT;
     /// What the certificate lacks of the state of a `u32`; of that of a `u64` it lacks nothing.
-    pub const U32: u64 = state::FORMAT_U32;
+    pub const U32: u64 = state::FORMAT_U32 + slot::LESS_OF_U32;
 
-    const _: () = assert!(CERTIFIED <= i32::MAX as u64 && OFFSETS <= i32::MAX as usize && state::FORMAT_U64 == 0);
+    const _: () = assert!(
+        CERTIFIED <= i32::MAX as u64
+            && U32 <= i32::MAX as u64
+            && OFFSETS <= i32::MAX as usize
+            && state::FORMAT_U64 == 0
+    );
 }
 
 /// Expands to `$assembler!`, such as `naked_asm`, with the body of a function that has the arguments and the result of
@@ -197,6 +202,19 @@ mod tests {
         registry.pvar_start(session, events).expect("a counter");
         assert!(is_certified(events));
         assert_eq!((read(other, events), read(Handle(0), events), read(Handle(0), Handle(0))), (None, None, None));
+        // Each word beside a handle and beside a session, of both types.
+        assert!(is_certified(depth));
+        for beside in (1..=4096).chain((0..63).map(|bit| 1 << bit)) {
+            for handle in [events, depth] {
+                for word in [handle.0.wrapping_add(beside), handle.0.wrapping_sub(beside), handle.0 ^ beside] {
+                    let live = word == events.0 || word == depth.0 || word == most.0;
+                    assert!(live || read(session, Handle(word)).is_none(), "{word:#x} for {:#x}", handle.0);
+                }
+                for word in [session.0.wrapping_add(beside), session.0.wrapping_sub(beside), session.0 ^ beside] {
+                    assert_eq!(read(Handle(word), handle), None, "{word:#x} for {:#x}", session.0);
+                }
+            }
+        }
         registry.pvar_session_free(session).expect("live");
         assert!(!is_certified(events), "it is freed");
         assert_eq!(read(session, events), None);

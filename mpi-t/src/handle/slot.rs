@@ -18,6 +18,9 @@ use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, Pair, 
 /// Part of every certificate, so that no two words that a program may pass by mistake, such as null handles, have the
 /// certificate 0 of an empty slot. It is odd, so that no word twice has it.
 pub(crate) const CERTIFIED: u64 = 0x2545_f491;
+/// The certificate of a `u32` is so much less than that of a `u64` would be. So a word beside a handle or session, which a program may
+/// pass by mistake, never makes the one of the other: no index is so large.
+pub(crate) const LESS_OF_U32: u64 = 0x1d87_2b41;
 
 /// Everything about one handle.
 #[repr(C, align(64))]
@@ -231,7 +234,10 @@ impl StateMemory for Slot {
 #[inline(always)]
 fn certificate(state: State, session: usize, handle: usize) -> u64 {
     match state.without_format() {
-        Some(rest) => rest.wrapping_add(CERTIFIED).wrapping_add(session as u64).wrapping_add(handle as u64),
+        Some(rest) => {
+            let less = if state.is_u32() { LESS_OF_U32 } else { 0 };
+            rest.wrapping_add(CERTIFIED - less).wrapping_add(session as u64).wrapping_add(handle as u64)
+        }
         None => 0,
     }
 }

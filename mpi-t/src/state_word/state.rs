@@ -130,6 +130,12 @@ impl State {
         if self.0 & (WIDE | STOPPED | 2 << FORMAT_SHIFT) == 0 { Some(self.0 & !(3 << FORMAT_SHIFT)) } else { None }
     }
 
+    /// Whether the value is a `u32`, if [`Self::without_format`] has one.
+    #[inline(always)]
+    pub(crate) const fn is_u32(self) -> bool {
+        self.0 & FORMAT_U32 != 0
+    }
+
     /// The same word with another own part. A part that does not fit takes a cell; without a free one it is cut to the
     /// nearest value that fits.
     pub(crate) fn with_own(self, own: u64) -> State {
