@@ -1,6 +1,7 @@
 //! Connecting to a port by its name.
 //!
-//! Invariant: no wait holds the process lock, and only a port of the same user is connected to.
+//! Invariant: no wait holds the process lock, and only a port of the same user, or one that proves that it has the name's secret, is
+//! connected to.
 //! Not here: the port (`port`), what follows on the socket (`over`).
 
 use std::io;

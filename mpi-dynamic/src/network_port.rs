@@ -1,14 +1,15 @@
 //! The part of a port that processes on other hosts reach: a TCP socket, and a secret.
 //!
 //! Both parts are in the port's name, so who has the name may connect. A connection begins with a random number of each end, and a
-//! proof of each that it has the secret: a hash of both numbers under it. The secret itself stays where the name is.
+//! proof of each that it has the secret: a hash of both numbers under it. The secret itself stays where the name is. The port sends its
+//! number when a process accepts, for which only the program knows a time limit; a host that is silent meanwhile is found by the kernel.
 //! Invariant: a connection is handed out only after its proof; one that sends none keeps no other one waiting.
 //! Not here: the part on this host (`port`), what follows on the socket (`over`).
 
 use std::hash::Hasher;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,8 @@ const DIGITS: usize = 32;
 const HELLO_BYTES: usize = 32;
 /// How long a connection may stay without a proof, and how long one to an address may take.
 const LIMIT: Duration = Duration::from_secs(5);
+/// How long the other host may be silent.
+const SILENCE: Duration = Duration::from_secs(30);
 /// Most connections without a proof.
 const MOST_PENDING: usize = 64;
 /// The two ends in a proof.
@@ -138,6 +141,7 @@ impl Pending {
         let number = host::random_words().ok()?;
         stream.set_nonblocking(true).ok()?;
         stream.set_nodelay(true).ok()?;
+        watch_silence(&stream).ok()?;
         // A new socket has room for so few bytes.
         stream.write_all(&bytes_of(number)).ok()?;
         Some(Pending { stream, number, since: Instant::now() })
@@ -195,7 +199,8 @@ impl NetworkName {
                 Err(why) => reasons.push(format!("{address}: {why}")),
             }
         }
-        Err(Error::new(MPI_ERR_PORT, format!("it is not reached: {}", reasons.join("; "))))
+        let rule = "no process of this host has it open, and none has accepted at its addresses";
+        Err(Error::new(MPI_ERR_PORT, format!("{rule}: {}", reasons.join("; "))))
     }
 
     /// Exchanges the proofs, which the port begins when a process accepts at it.
@@ -231,6 +236,7 @@ fn connect(engine: &Engine, address: SocketAddr, limit: Instant) -> Result<io::R
                 return Ok(stream.and_then(|stream| {
                     stream.set_nonblocking(true)?;
                     stream.set_nodelay(true)?;
+                    watch_silence(&stream)?;
                     Ok(stream)
                 }));
             }
@@ -238,6 +244,26 @@ fn connect(engine: &Engine, address: SocketAddr, limit: Instant) -> Result<io::R
             Err(_) => return Ok(Err(io::ErrorKind::TimedOut.into())),
         }
     }
+}
+
+/// Makes the kernel give a connection up when the other host has been silent for [`SILENCE`]. The other kernel answers for a process
+/// that computes or has not accepted yet.
+fn watch_silence(stream: &TcpStream) -> io::Result<()> {
+    let seconds = SILENCE.as_secs() as i32;
+    let options = [
+        (libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1),
+        (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, seconds / 3),
+        (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, seconds / 3),
+        (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, seconds * 1000),
+    ];
+    for (level, option, value) in options {
+        let length = size_of_val(&value) as libc::socklen_t;
+        // SAFETY: a number that is valid during the call.
+        if unsafe { libc::setsockopt(stream.as_raw_fd(), level, option, (&raw const value).cast(), length) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
 }
 
 /// Whether an error of accepting is one of the socket that listens.
@@ -283,6 +309,22 @@ mod tests {
         None
     }
 
+    /// After how many milliseconds of silence the kernel gives a connection up that it probes.
+    fn silence_ms(stream: &TcpStream) -> i32 {
+        let get = |level, option| {
+            let (mut value, mut length) = (0i32, size_of::<i32>() as libc::socklen_t);
+            // SAFETY: room for a number, with its length.
+            let got = unsafe {
+                libc::getsockopt(stream.as_raw_fd(), level, option, (&raw mut value).cast(), &raw mut length)
+            };
+            assert_eq!(got, 0);
+            value
+        };
+        assert_eq!(get(libc::SOL_SOCKET, libc::SO_KEEPALIVE), 1);
+        assert!(get(libc::IPPROTO_TCP, libc::TCP_KEEPIDLE) <= 10);
+        get(libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT)
+    }
+
     #[test]
     fn who_has_the_name_connects_and_nobody_else() {
         let port = NetworkPort::open().expect("a socket");
@@ -294,6 +336,7 @@ mod tests {
             let dialled = scope.spawn(|| name.dial(&engine(), None).expect("the port accepts"));
             let stream = accepted(&port, LIMIT).expect("a connection with a proof");
             let mut other = dialled.join().expect("no panic");
+            assert_eq!([&stream, &other].map(silence_ms), [30_000; 2]);
             (&stream).write_all(b"x").expect("room");
             other.set_nonblocking(false).expect("a socket");
             let mut byte = [0];
@@ -306,6 +349,14 @@ mod tests {
             assert_eq!(refused.join().expect("no panic").expect_err("no secret").class(), MPI_ERR_PORT);
         });
         drop(silent);
+    }
+
+    #[test]
+    fn a_closed_port_is_named_as_such() {
+        let name = NetworkName::parse(&NetworkPort::open().expect("a socket").name()).expect("its own name");
+        let error = name.dial(&engine(), None).expect_err("nobody listens");
+        let text = error.to_string();
+        assert!(error.class() == MPI_ERR_PORT && text.contains("no process of this host has it open"), "{text}");
     }
 
     #[test]

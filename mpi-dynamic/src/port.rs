@@ -1,9 +1,10 @@
 //! Ports: names under which a process of another job finds this one (MPI-5.0, 11.8.1).
 //!
 //! A port is a listening Unix-domain socket in the kernel's abstract name space: no file, no network. Its name is a
-//! random number of 128 bits, so it cannot be guessed, and is not used again. A port for other hosts has a socket on the network too
-//! (`network_port`).
-//! Invariant: only processes of the same user are let in on this host, and from other hosts only those that have the whole name.
+//! random number of 128 bits, so it cannot be guessed, and is not used again. A port that other hosts reach has a socket on the
+//! network too (`network_port`).
+//! Invariant: the Unix-domain socket lets only processes of the same user in; the socket on the network those that prove that they have
+//! the whole name, of any user and host, this one too.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
@@ -171,7 +172,7 @@ pub(crate) fn parts_of(name: &str) -> Result<(&str, Option<NetworkName>)> {
     });
     let rule = || {
         format!(
-            "a port's name is {PREFIX} and {DIGITS} hexadecimal digits, with + and addresses if it is for several hosts"
+            "a port's name is {PREFIX} and {DIGITS} hexadecimal digits, with +, a secret, @ and addresses if other hosts reach it"
         )
     };
     parts.ok_or_else(|| Error::new(MPI_ERR_PORT, rule()).arg("port_name", &shown(name)))

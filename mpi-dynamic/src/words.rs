@@ -60,10 +60,19 @@ fn moved(result: io::Result<usize>) -> Result<usize> {
         Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
             Err(closed())
         }
+        Err(error) if is_silence(&error) => {
+            Err(Error::new(MPI_ERR_PROC_ABORTED, format!("the host of the other process is not reached: {error}")))
+        }
         Err(error) => {
             Err(Error::new(MPI_ERR_OTHER, format!("the socket to the other process cannot be used: {error}")))
         }
     }
+}
+
+/// Whether the kernel has given the other host up.
+fn is_silence(error: &io::Error) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkUnreachable, TimedOut};
+    matches!(error.kind(), TimedOut | HostUnreachable | NetworkUnreachable)
 }
 
 #[cold]

@@ -31,7 +31,8 @@ impl Process {
     /// `MPI_Open_port`: the name of a new port. Errors: `MPI_ERR_OTHER`.
     pub fn open_port(&self) -> Result<String> {
         let reach = self.reach();
-        let port = Port::open(if reach == Reach::Host { Reach::Any } else { reach })?;
+        let widened = reach == Reach::Host && self.port_settings.on_network.get();
+        let port = Port::open(if widened { Reach::Any } else { reach })?;
         let name = port.name().to_owned();
         self.ports.lock().insert(name.clone(), Arc::new(port));
         Ok(name)
@@ -138,4 +139,27 @@ impl Process {
 #[cold]
 fn not_open(name: &str) -> Error {
     Error::new(MPI_ERR_PORT, "this process has no open port with that name").arg("port_name", &format_args!("{name:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_fabric::Endpoint;
+    use mpi_t::Value;
+
+    #[test]
+    fn ports_stay_on_the_host_where_the_variable_says_so() {
+        let endpoint = Endpoint::world_of_one().expect("memory");
+        let process = Process::new(endpoint).expect("variables have different names");
+        let registry = &process.registry;
+        registry.init_thread().expect("address space");
+        let index = registry.cvar_get_index("net_ports").expect("a variable");
+        let (handle, _) = registry.cvar_handle_alloc(index, None).expect("no object");
+        let reach = || mpi_dynamic::reach_of(&process.open_port().expect("a socket"));
+        registry.cvar_write(handle, &Value::I32(0)).expect("it can be written");
+        assert_eq!(reach(), Reach::Host);
+        registry.cvar_write(handle, &Value::I32(1)).expect("it can be written");
+        let has_network = mpi_fabric::host::addresses().iter().any(mpi_fabric::host::is_far);
+        assert_eq!(reach(), if has_network { Reach::Hosts } else { Reach::Host });
+    }
 }

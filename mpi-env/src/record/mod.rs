@@ -4,5 +4,6 @@
 
 pub(crate) mod error_settings;
 pub(crate) mod memory_settings;
+pub(crate) mod port_settings;
 pub(crate) mod process;
 pub(crate) mod variables;

@@ -29,6 +29,7 @@ use crate::metrics::objects::{ObjectMetrics, event_key};
 use crate::metrics::on_demand::{OnDemandMetrics, Tables};
 use crate::record::error_settings::ErrorSettings;
 use crate::record::memory_settings::MemorySettings;
+use crate::record::port_settings::PortSettings;
 use crate::record::variables;
 use crate::tables::attributes::Attributes;
 use crate::tables::errhandler_cache::ErrhandlerCache;
@@ -73,6 +74,7 @@ pub struct Process {
     pub(crate) errors: &'static ErrorSettings,
     pub(crate) statistics: &'static StatisticsSettings,
     pub(crate) memory_settings: &'static MemorySettings,
+    pub(crate) port_settings: &'static PortSettings,
     /// The error handler of `MPI_FILE_NULL`, and the first one of new files.
     pub(crate) file_default: Attached,
     /// Opens and deletes files.
@@ -190,7 +192,8 @@ impl Process {
         let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
         let (one_sided, errors) = (OneSided::new(engine.clone(), coll.clone()), ErrorSettings::new());
         let (statistics, memory_settings) = (StatisticsSettings::new(), MemorySettings::new());
-        let settings = (errors, statistics, memory_settings);
+        let port_settings = PortSettings::new();
+        let settings = (errors, statistics, memory_settings, port_settings);
         let net: &'static NetInstruments = mpi_t::place(&*memory, "");
         registry.register(net)?;
         let registry = variables::complete(registry, fabric, &engine, &coll, &one_sided, settings)?;
@@ -237,6 +240,7 @@ impl Process {
             errors,
             statistics,
             memory_settings,
+            port_settings,
             file_default: Attached::new(Handle(MPI_ERRORS_RETURN)),
             io: Io::new(engine.clone()),
             files: Guarded::new(&lock, Table::new(Kind::File)),

@@ -16,6 +16,7 @@ use mpi_wireup::RESERVED;
 
 use crate::record::error_settings::ErrorSettings;
 use crate::record::memory_settings::MemorySettings;
+use crate::record::port_settings::PortSettings;
 use crate::tables::infos;
 
 /// The descriptions of the categories.
@@ -85,7 +86,7 @@ pub(crate) fn complete(
     engine: &Engine,
     coll: &Collectives,
     one_sided: &OneSided,
-    settings: (&'static ErrorSettings, &'static StatisticsSettings, &'static MemorySettings),
+    settings: (&'static ErrorSettings, &'static StatisticsSettings, &'static MemorySettings, &'static PortSettings),
 ) -> Result<Registry> {
     registry.reserve_environment(RESERVED);
     registry.declare::<CommInstruments>()?;
@@ -115,6 +116,7 @@ pub(crate) fn complete(
     registry.register_settings(settings.0)?;
     registry.register_settings(settings.1)?;
     registry.register_settings(settings.2)?;
+    registry.register_settings(settings.3)?;
     let mut wrong = registry.startup_errors_with_source();
     if wrong.is_empty() {
         return Ok(registry);

@@ -852,6 +852,22 @@ pub static CATALOG: Catalog = Catalog {
             },
             initial: Initial::I32(0),
         },
+        CvarRow {
+            definition: CvarDef {
+                name: "net_ports",
+                description: "Whether MPI_Open_port listens on the network too where all processes of the job are on one host, so that processes of other hosts can connect. Otherwise only processes of the same user on this host can. A job on several hosts always listens on the network. Takes effect with the next call.",
+                unit: "",
+                category: "net",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::UserDetail,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
+                until_init: false,
+            },
+            initial: Initial::I32(1),
+        },
     ],
     pvars: &[
         PvarRow {
