@@ -161,8 +161,6 @@ pub(in crate::mpiexec) fn run(
     let input = if fed { Some(stdin.as_fd().try_clone_to_owned()?) } else { None };
     // A launcher that is killed leaves what it has started, such as a remote shell that waits for a lost host.
     os::adopt_orphans();
-    // Of a shell that this process has replaced.
-    let inherited_children = os::children().unwrap_or_default();
     let launcher = Launcher::start(&command, &meeting.to_text())?;
     let mut front = Front {
         plan,
@@ -199,8 +197,14 @@ pub(in crate::mpiexec) fn run(
     let served = front.serve();
     let broken = served.is_err() || front.hosts.iter().any(|host| host.lost);
     front.hosts.iter_mut().for_each(|host| host.send(&Frame::End {}));
-    front.launcher.finish(broken);
-    front.launcher.end_orphans(|pid| inherited_children.contains(&pid) || front.spawning.jobs.has(pid));
+    if !front.started {
+        front.launcher.note_daemons();
+    }
+    let ended_itself = front.launcher.finish(broken);
+    // After a good job nothing of the launcher waits for a host.
+    if broken || front.ending.failure().is_some() || !ended_itself {
+        front.launcher.end_orphans(|pid| front.spawning.jobs.has(pid));
+    }
     front.reporter.verbose(|| match front.launcher.said() {
         said if said.is_empty() => "the launcher has written nothing".into(),
         said => format!("the launcher has written: {said}"),
@@ -335,6 +339,7 @@ impl Front<'_> {
     fn start_when_ready(&mut self, waited: Duration) -> Result<(), Refusal> {
         if self.hosts.iter().all(|host| host.ready) {
             self.started = true;
+            self.launcher.note_daemons();
             self.living = self.plan.ranks;
             self.ranks.iter_mut().for_each(|rank| rank.living = true);
             self.send_all(&Frame::Start {});

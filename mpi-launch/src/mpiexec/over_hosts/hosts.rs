@@ -85,10 +85,12 @@ pub(super) struct Launcher {
     /// The last bytes that it has written.
     kept: VecDeque<u8>,
     ended: Option<Ended>,
+    /// Children of this process that are no part of the job.
+    others: Vec<i32>,
 }
 
 impl Launcher {
-    /// Starts it.
+    /// Starts it. Children that this process has already, such as those of a shell that it has replaced, are no part of the job.
     pub(super) fn start(words: &[OsString], meeting: &str) -> Result<Launcher, Refusal> {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).env(PROXY, meeting);
@@ -100,12 +102,13 @@ impl Launcher {
             }
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let others = os::children().unwrap_or_default();
         let mut child =
             os::start_bound(&mut command).map_err(|error| Refusal::Manager(words[0].clone().into(), error))?;
         let (output, error) = (child.stdout.take(), child.stderr.take());
         output.iter().for_each(|pipe| os::set_nonblocking(pipe.as_fd()));
         error.iter().for_each(|pipe| os::set_nonblocking(pipe.as_fd()));
-        Ok(Launcher { child, output, error, kept: VecDeque::new(), ended: None })
+        Ok(Launcher { child, output, error, kept: VecDeque::new(), ended: None, others })
     }
 
     /// Adds what to wait for.
@@ -140,11 +143,23 @@ impl Launcher {
         self.ended
     }
 
-    /// Waits a moment until it has ended, and ends it then. `broken`: hosts are lost, so that it may wait for them.
-    pub(super) fn finish(&mut self, broken: bool) {
+    /// Notes what this process has adopted until now as no part of the job, before any rank runs. What the launcher started is
+    /// adopted when the launcher ends. Before that only daemons are, such as a connection that sessions of ssh share.
+    pub(super) fn note_daemons(&mut self) {
+        let children = os::children().unwrap_or_default();
+        // Looked at later, so that it ran when the children were listed.
+        if self.ended().is_none() {
+            self.others = children;
+        }
+    }
+
+    /// Waits a moment until it has ended, and ends it then; whether it has ended without that. `broken`: hosts are lost, so that
+    /// it may wait for them.
+    pub(super) fn finish(&mut self, broken: bool) -> bool {
         let group = self.child.id() as i32;
         let patience = if broken { GRACE / 8 } else { GRACE };
         for (signal, patience) in [(libc::SIGTERM, patience), (libc::SIGKILL, GRACE)] {
+            let is_first = signal == libc::SIGTERM;
             let end = Instant::now() + patience;
             while self.ended().is_none() && Instant::now() < end {
                 let mut entries = Vec::new();
@@ -155,17 +170,20 @@ impl Launcher {
                 self.receive();
             }
             if self.ended.is_some() {
-                return;
+                return is_first;
             }
             os::signal_group(group, signal);
         }
         // The kernel ends it.
         let _ = self.child.wait();
+        false
     }
 
-    /// Ends what the launcher has left behind when it has ended: children of this process that are not `is_other`.
+    /// Ends what the launcher has left behind when it has ended: children of this process that are neither `is_other` nor
+    /// known to be no part of the job.
     pub(super) fn end_orphans(&self, is_other: impl Fn(i32) -> bool) {
         let end = Instant::now() + GRACE;
+        let is_other = |pid: i32| self.others.contains(&pid) || is_other(pid);
         while Instant::now() < end {
             let orphans = os::children().unwrap_or_default().into_iter().filter(|pid| !is_other(*pid));
             // What an orphan has started becomes one when it ends.
