@@ -5,7 +5,8 @@
 //! process ends, also one that computes or is stopped, and gives it up when the other host has answered nothing for a while.
 //! A process that finalises sends [`LEAVING`] first. A peer for which the provider reports an error counts as lost after the same
 //! delay as one whose connection was closed. The connection begins with the rank and host of its process and a token of the job's secret, which
-//! the other process answers with [`ACCEPTED`]. One that was closed before is made again (`dialling`).
+//! the other process answers with [`ACCEPTED`]. One that was closed before is made again (`dialling`). One rank of each other host is
+//! connected with also for no message (`hosts`).
 //! Invariant: only a process of the job can make a peer count as lost, and only by a connection that was accepted; one of another job also
 //! where nothing listens any more. What comes from a connection is checked.
 //! Not here: what a lost peer ends (`network`).
@@ -13,6 +14,7 @@
 mod accepting;
 mod dialling;
 mod hello;
+mod hosts;
 mod sockets;
 
 use std::collections::HashMap;
@@ -29,6 +31,8 @@ use crate::event::Event;
 use crate::token::{Identity, Secret};
 use accepting::{IDENTIFY_TIMEOUT, Unidentified};
 use dialling::{Dial, Dialled};
+use hosts::Hosts;
+pub(crate) use hosts::{Place, ReadPlaces};
 pub(crate) use sockets::ip_of;
 
 /// Sent by a process that finalises.
@@ -50,6 +54,9 @@ const LEAVE_TIMEOUT: Duration = Duration::from_millis(500);
 pub(crate) enum End<'a> {
     /// It is lost; the name of its host, which may be empty, and why.
     Lost { host: &'a str, why: &'a str },
+    /// Its host answers nothing. It and the others of the ranks, which are on that host, are lost, unless something has come from one of
+    /// them that is not lost: then connections like these are refused or filtered there, and only the provider reports losses.
+    Silent { ranks: &'a [u32], host: &'a str, why: &'a str },
     /// It has left as it should, and takes nothing any more.
     Departed,
 }
@@ -86,6 +93,10 @@ struct State {
     forget: Vec<u32>,
     /// Peers for which the provider has reported an error, and its text.
     failed: Vec<(u32, String)>,
+    /// How to read where the ranks of the job listen, and from when on.
+    survey: Option<(Instant, ReadPlaces)>,
+    /// Where they listen.
+    places: Option<Vec<Option<Place>>>,
     leaving: bool,
     /// Every peer has been sent [`LEAVING`].
     left: bool,
@@ -127,6 +138,17 @@ impl Requests {
     pub(crate) fn failed(&self, rank: u32, why: String) {
         self.lock().failed.push((rank, why));
         self.changed.set();
+    }
+
+    /// Connects with a rank of each other host, after a while. `read` runs in a thread of its own.
+    pub(crate) fn survey(&self, after: Duration, read: ReadPlaces) {
+        self.lock().survey = Some((Instant::now() + after, read));
+        self.changed.set();
+    }
+
+    /// Whether this process ends.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.lock().leaving
     }
 
     /// Reports to all peers that this process ends as it should, and closes the connections. Waits a moment for that.
@@ -179,6 +201,8 @@ impl Liveness {
             again: Vec::new(),
             unidentified: Vec::new(),
             ending: Vec::new(),
+            survey: None,
+            hosts: Hosts::default(),
             on_end,
         };
         let run = move || while watch.poll_once() {};
@@ -218,6 +242,9 @@ struct Watch {
     unidentified: Vec<Unidentified>,
     /// Peers that will count as lost.
     ending: Vec<Ending>,
+    /// Reads where the ranks of the job listen, from an instant on.
+    survey: Option<(Instant, ReadPlaces)>,
+    hosts: Hosts,
     on_end: OnEnd,
 }
 
@@ -263,7 +290,8 @@ impl Watch {
         let limits = self.unidentified.iter().map(|it| it.since + IDENTIFY_TIMEOUT);
         let limits = limits.chain(self.ending.iter().map(|it| it.at)).chain(self.again.iter().map(|it| it.at));
         let accepts_from = self.listener.iter().map(|_| self.accepts_from).filter(|at| *at > now);
-        let next = limits.chain(accepts_from).min();
+        let survey = self.survey.iter().map(|(at, _)| *at);
+        let next = limits.chain(accepts_from).chain(survey).min();
         let wait = next.map_or(-1, |next| {
             i32::try_from(next.saturating_duration_since(Instant::now()).as_millis()).map_or(i32::MAX, |ms| ms + 1)
         });
@@ -283,11 +311,13 @@ impl Watch {
         }
         self.identify();
         let now = Instant::now();
+        self.survey_due(now);
         self.dial_due(now);
         let (due, left): (Vec<_>, Vec<_>) = self.ending.drain(..).partition(|it| it.at <= now);
         self.ending = left;
         for Ending { rank, host, error, .. } in due {
             (self.on_end)(rank, End::Lost { host: &host, why: error.as_deref().unwrap_or(ENDED) });
+            self.suspect_host(rank);
         }
         true
     }
@@ -296,11 +326,13 @@ impl Watch {
     fn take_requests(&mut self) -> bool {
         self.requests.changed.clear();
         // One at a time, because each may take a while in which this thread finds no loss.
-        let (dial, more, failed, forget, leaving) = {
+        let (dial, more, failed, forget, leaving, places) = {
             let mut state = self.requests.lock();
             let (failed, forget) = (std::mem::take(&mut state.failed), std::mem::take(&mut state.forget));
+            self.survey = state.survey.take().or(self.survey.take());
+            let places = state.places.take();
             // A number may be used again by then, so it is forgotten before its next process is connected with.
-            (state.dial.pop(), !state.dial.is_empty(), failed, forget, state.leaving)
+            (state.dial.pop(), !state.dial.is_empty(), failed, forget, state.leaving, places)
         };
         for number in forget {
             for mut connection in self.peers.remove(&number).map(|peer| peer.connections).unwrap_or_default() {
@@ -326,7 +358,10 @@ impl Watch {
         if more {
             self.requests.changed.set();
         }
-        if let Some(dial) = dial {
+        if let Some(places) = places {
+            self.enter_places(places);
+        }
+        if let Some(dial) = dial.filter(|dial| !self.is_dialled(dial.rank)) {
             self.dial(Dialled::new(dial, self.config.silence));
         }
         true
@@ -345,12 +380,14 @@ impl Watch {
                 self.ending.retain(|it| it.rank != rank);
                 self.again.retain(|it| it.dial.rank != rank);
                 (self.on_end)(rank, End::Departed);
+                self.departed(rank);
             }
             Ok(1) => connections[at].confirmed |= byte[0] == ACCEPTED,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             // The other process has not accepted it, because it had no descriptor or too many others, or what listened was another one.
-            Ok(_) | Err(_) if !connections[at].confirmed => {
-                let dialled = connections.remove(at).dialled;
+            outcome if !connections[at].confirmed => {
+                let silent = outcome.is_err_and(|error| error.kind() != ErrorKind::ConnectionReset);
+                let dialled = connections.remove(at).dialled.map(|it| it.with_silence(silent));
                 if connections.is_empty() {
                     self.peers.remove(&rank);
                     dialled.into_iter().for_each(|dialled| self.dial_again(dialled, true));
@@ -361,6 +398,7 @@ impl Watch {
                 self.peers.remove(&rank);
                 let why = format!("nothing came from its host for {seconds} s");
                 (self.on_end)(rank, End::Lost { host: &host, why: &why });
+                self.lose_host(rank);
             }
             Ok(_) | Err(_) => {
                 let host = std::mem::take(host);

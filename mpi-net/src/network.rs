@@ -253,7 +253,8 @@ impl Network {
 
     /// Passes where the addresses of the others are found. Before the first message.
     pub fn set_addresses(&self, addresses: Arc<dyn Addresses>) {
-        self.shared.lock().addresses = Some(addresses);
+        self.shared.lock().addresses = Some(addresses.clone());
+        self.survey_hosts(addresses);
     }
 
     /// Why this process finds the end of a peer only when it sends to it, if the system refuses the connections that show it.

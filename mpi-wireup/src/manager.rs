@@ -3,10 +3,15 @@
 //! Invariant: only the process that the launcher started uses the connection, never one forked from it, and it sends
 //! `finalize` at most once. Not here: when a process ends (`mpi-env`), the protocols (`pmi`, `pmix`).
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::launcher::{Launcher, LauncherError};
 use crate::spawn_request::{SpawnRequest, SpawnResult};
+
+/// How long the end of a process waits for a request of another thread. One of an address takes less; others may take for ever.
+const SHORT_REQUEST: Duration = Duration::from_millis(100);
 
 /// The launcher of this process. Thread-safe.
 pub struct Manager {
@@ -60,24 +65,35 @@ impl Manager {
         if std::process::id() != self.pid {
             return;
         }
-        // A thread that holds the lock is in the middle of a request, and the process ends under it.
-        if let Ok(mut link) = self.link.try_lock()
+        // A thread that holds the lock for longer is in the middle of a request, and the process ends under it.
+        if let Some(mut link) = self.lock_soon()
             && let Some(mut link) = link.take()
         {
             link.leave();
         }
     }
 
-    /// Requests the launcher to end the job with an exit code, 1 to 255, and waits a moment for it to do so. Takes no
-    /// lock that another thread holds; does nothing after `finalize` or `leave`.
+    /// Requests the launcher to end the job with an exit code, 1 to 255, and waits a moment for it to do so. Does nothing after `finalize`
+    /// or `leave`, or while another thread has a request under way that takes long.
     pub fn abort(&self, status: i32) {
         if std::process::id() != self.pid {
             return;
         }
-        if let Ok(mut link) = self.link.try_lock()
+        if let Some(mut link) = self.lock_soon()
             && let Some(link) = &mut *link
         {
             link.abort(status);
+        }
+    }
+
+    fn lock_soon(&self) -> Option<MutexGuard<'_, Option<Box<dyn Launcher>>>> {
+        let end = Instant::now() + SHORT_REQUEST;
+        loop {
+            match self.link.try_lock() {
+                Ok(link) => return Some(link),
+                Err(_) if Instant::now() < end => thread::sleep(Duration::from_millis(1)),
+                Err(_) => return None,
+            }
         }
     }
 }

@@ -35,12 +35,21 @@ pub(super) struct Dialled {
     pause: Duration,
     /// When no other one follows.
     until: Instant,
+    /// Whether the last one got no answer.
+    pub(super) silent: bool,
+    /// Whether a refusal shows that the rank is lost: another one of its host is.
+    pub(super) suspected: bool,
 }
 
 impl Dialled {
     pub(super) fn new(dial: Dial, silence: Duration) -> Dialled {
         let now = Instant::now();
-        Dialled { dial, at: now, pause: FIRST_PAUSE, until: now + silence }
+        Dialled { dial, at: now, pause: FIRST_PAUSE, until: now + silence, silent: false, suspected: false }
+    }
+
+    /// The last attempt has failed; `silent`: it got no answer.
+    pub(super) fn with_silence(self, silent: bool) -> Dialled {
+        Dialled { silent, ..self }
     }
 }
 
@@ -60,19 +69,21 @@ impl Watch {
             }
             // One of another job listens until it ends, and accepts or reports that it has disconnected. One of this job may have left.
             Err(error) if is_refusal(&error) && of_other_job => self.ends(rank, dialled.dial.host, None),
-            Err(error) if is_refusal(&error) => {}
-            // A peer that cannot be reached so is watched by the provider alone in the end.
-            Err(_) => self.dial_again(dialled, false),
+            Err(error) if is_refusal(&error) => self.refused(dialled),
+            Err(error) => self.dial_again(dialled.with_silence(is_silence(&error)), false),
         }
     }
 
-    /// Connects again after a while. `loses`: a peer of another job that closes all connections counts as lost in the end.
+    /// Connects again after a while. In the end a peer whose host answers nothing counts as lost, and, if `loses`, one of another job that
+    /// closes all connections. Any other one is watched by the provider alone.
     pub(super) fn dial_again(&mut self, mut dialled: Dialled, loses: bool) {
         let now = Instant::now();
         if now < dialled.until {
             dialled.at = now + dialled.pause;
             dialled.pause = (dialled.pause * 2).min(LONGEST_PAUSE);
             self.again.push(dialled);
+        } else if dialled.silent {
+            self.lose_host(dialled.dial.rank);
         } else if loses && dialled.dial.identity.connection != 0 {
             self.ends(dialled.dial.rank, dialled.dial.host, None);
         }
@@ -116,4 +127,9 @@ impl Watch {
 /// Whether nothing listens at an address any more.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+}
+
+/// Whether nothing has answered, or routers report that they do not reach the host.
+fn is_silence(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable)
 }

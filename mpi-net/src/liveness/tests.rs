@@ -12,21 +12,25 @@ use super::sockets::watch_silence;
 use super::*;
 
 const SECRET: Secret = Secret(7);
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub(super) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-fn start(rank: u32, silence: Duration) -> (Liveness, Receiver<(u32, String)>) {
+pub(super) fn start(rank: u32, silence: Duration) -> (Liveness, Receiver<(u32, String)>) {
     let (sender, losses) = channel();
     let config = Config { rank, size: 300, secret: SECRET, silence, ip: Some(HERE), host: format!("h{rank}") };
-    let on_end = move |rank, end: End<'_>| {
-        if let End::Lost { host, why } = end {
-            sender.send((rank, format!("{host}: {why}"))).expect("the test waits");
+    let on_end = move |rank, end: End<'_>| match end {
+        End::Lost { host, why } => sender.send((rank, format!("{host}: {why}"))).expect("the test waits"),
+        End::Silent { ranks, host, why } => {
+            for rank in ranks {
+                sender.send((*rank, format!("{host}: {why}"))).expect("the test waits");
+            }
         }
+        End::Departed => {}
     };
     (Liveness::start(config, Box::new(on_end)).unwrap(), losses)
 }
 
 /// A rank of the job, for rank 0 or 1.
-fn to_rank(rank: u32) -> Identity {
+pub(super) fn to_rank(rank: u32) -> Identity {
     Identity { connection: 0, secret: SECRET, own: 1 - rank, theirs: rank }
 }
 
@@ -223,7 +227,7 @@ fn a_process_of_another_job_is_watched_from_its_connection_until_it_is_forgotten
 }
 
 /// Accepts a connection, and reads what it begins with.
-fn accept_as_peer(listener: &TcpListener) -> TcpStream {
+pub(super) fn accept_as_peer(listener: &TcpListener) -> TcpStream {
     let (mut stream, _) = listener.accept().unwrap();
     stream.read_exact(&mut [0; HELLO_BYTES]).unwrap();
     stream

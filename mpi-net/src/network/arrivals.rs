@@ -99,6 +99,7 @@ impl Inner {
             return 0;
         }
         peer.credits += header.credits;
+        peer.heard = true;
         if header.address > 0 && peer.address.is_none() {
             let address = &packet[HEADER..HEADER + header.address as usize];
             match self.provider.insert(address) {

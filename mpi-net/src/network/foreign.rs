@@ -7,8 +7,8 @@
 
 use mpi_fabric::RemotePeer;
 
-use super::peer::Place;
 use super::*;
+use crate::liveness::Place;
 use crate::token::Identity;
 
 impl Inner {

@@ -4,6 +4,10 @@ use std::net::IpAddr;
 use std::sync::Weak;
 
 use super::*;
+use crate::liveness::Place;
+
+/// How long after the start the hosts are connected with, at least and at most.
+const SURVEY_AFTER: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
 
 impl Shared {
     /// Starts to watch whether peers are there; an error is why it is not done: it is not wanted, or the system refuses it.
@@ -40,6 +44,7 @@ impl Shared {
                         let sentence = inner.sentence(peer, why);
                         inner.lose(peer, sentence);
                     }
+                    End::Silent { ranks, host, why } => inner.lose_silent(ranks, host, why),
                     End::Departed => inner.depart(peer),
                 }
             }
@@ -48,6 +53,27 @@ impl Shared {
         Liveness::start(config, Box::new(on_end))
             .map_err(|error| format!("the connections that show the end of a peer cannot be made: {error}"))
     }
+}
+
+impl Network {
+    /// Connects with a rank of each other host, after a moment: jobs that end soon, or exchange messages with all hosts, need none of it.
+    pub(super) fn survey_hosts(&self, addresses: Arc<dyn Addresses>) {
+        let Ok(liveness) = &self.liveness else { return };
+        let size = self.shared.lock().size;
+        let read = move |requests: &Requests| {
+            // A call of the program may need the launcher between two of these, and this process may end.
+            let ranks = (0..size).take_while(|_| !requests.is_leaving());
+            ranks.map(|rank| place_in(&addresses.address_of(rank).ok()?)).collect()
+        };
+        let after = Duration::from_secs(self.shared.settings.timeout.get().into()) / 6;
+        liveness.requests().survey(after.clamp(SURVEY_AFTER[0], SURVEY_AFTER[1]), Box::new(read));
+    }
+}
+
+/// Where a process listens, by its address as text.
+fn place_in(text: &str) -> Option<Place> {
+    let Parsed { host, address, port, .. } = parsed(text)?;
+    Some(Place { host: host.into(), ip: liveness::ip_of(&address), port })
 }
 
 impl Inner {
@@ -59,6 +85,27 @@ impl Inner {
             self.lost.push(peer);
         }
         self.drop_open(peer);
+    }
+
+    /// The host of some peers answers nothing. They are lost, unless something has come from one of them that has not ended: a firewall
+    /// may drop what `liveness` sends, and nothing else. The connection of that one shows when the host is lost.
+    fn lose_silent(&mut self, peers: &[u32], host: &str, why: &str) {
+        let peers = || peers.iter().copied().filter(|peer| (*peer as usize) < self.peers.len());
+        let runs = |peer: u32| {
+            let Peer { heard, departed, lost, .. } = &self.peers[peer as usize];
+            *heard && !departed && lost.is_none()
+        };
+        if peers().any(runs) {
+            return;
+        }
+        for peer in peers().collect::<Vec<_>>() {
+            let silent = &mut self.peers[peer as usize];
+            if !silent.departed {
+                silent.host = silent.host.take().or_else(|| (!host.is_empty()).then(|| host.into()));
+                let sentence = self.sentence(peer, why);
+                self.lose(peer, sentence);
+            }
+        }
     }
 
     /// A peer has left, and returns no credits any more: what waits for one will not be sent.

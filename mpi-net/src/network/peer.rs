@@ -3,21 +3,13 @@
 //! Invariant: the number of a peer has one identity at a time.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use mpi_fabric::ProcessId;
 
 use super::CREDITS;
-use crate::liveness::Requests;
+use crate::liveness::{Place, Requests};
 use crate::token::{Identity, Secret};
-
-/// Where a process listens for connections of `liveness`.
-pub(super) struct Place {
-    pub(super) host: String,
-    pub(super) ip: Option<IpAddr>,
-    pub(super) port: u16,
-}
 
 /// What this process has about a peer.
 pub(super) struct Peer {
@@ -45,6 +37,8 @@ pub(super) struct Peer {
     pub(super) open: Option<(u32, usize)>,
     /// Whether the peer has this process's address.
     pub(super) introduced: bool,
+    /// Whether a packet has come from it.
+    pub(super) heard: bool,
     /// Whether it is in the list of those with packets that wait.
     pub(super) listed: bool,
     /// Packets that arrived before their turn.
@@ -82,6 +76,7 @@ impl Peer {
             burst_from: 0,
             open: None,
             introduced: false,
+            heard: false,
             listed: false,
             early: BTreeMap::new(),
             host: None,

@@ -8,6 +8,7 @@ mod files;
 mod jobs;
 mod messages;
 mod observe;
+mod waits;
 mod windows;
 
 use std::fs;
@@ -273,6 +274,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     jobs::run(&lab, dist, &work, report)?;
     faults::run(&lab, dist, &work, report)?;
     files::run(&lab, dist, &work, report)?;
+    waits::run(&lab, dist, &work, report)?;
     windows::run(&lab, dist, &work, report)?;
     observe::run(&lab, dist, &work, report)?;
     match slurm(&lab, context) {

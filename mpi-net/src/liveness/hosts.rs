@@ -1,0 +1,199 @@
+//! The hosts of the job. A process is connected with one rank of each other host, also of those with which it exchanges nothing: what waits
+//! for a rank (a receive, a lock, a collective operation of others) is not known here, and ends when the host of that rank is lost.
+//!
+//! So the number of connections is that of the hosts, not that of the ranks, and a wait costs nothing. The addresses are read a moment
+//! after the start, by a thread of their own: the launcher may be busy with a call of the program, and losses are found meanwhile.
+//! - A host that is silent is silent for all of its ranks. Those with which nothing was exchanged are lost with the one that shows it.
+//! - A rank whose connection was closed may have ended alone. The others of its host are connected with then: who refuses has ended, too.
+//!   A refusal alone is no loss: the rank may have left as it should, and another rank of its host is connected with.
+//!
+//! Invariant: a rank that has reported that it leaves is never lost. Not here: whether something has come from a rank (`network`).
+
+use std::collections::HashSet;
+
+use super::dialling::{Dial, Dialled};
+use super::*;
+
+/// Hosts that a process is connected with for no message; each takes a descriptor.
+const MOST_HOSTS: usize = 128;
+
+/// Where a process listens.
+#[derive(Clone)]
+pub(crate) struct Place {
+    /// Name of its host.
+    pub(crate) host: String,
+    pub(crate) ip: Option<IpAddr>,
+    /// 0: nowhere.
+    pub(crate) port: u16,
+}
+
+impl Place {
+    /// Containers of one host have names of their own, and hosts may have one name: only both together identify a host. A host with
+    /// several networks counts as several.
+    fn is_with(&self, other: &Place) -> bool {
+        self.host == other.host && self.ip == other.ip
+    }
+}
+
+/// Reads where each rank listens; `None` for a rank that listens nowhere, or is not known.
+pub(crate) type ReadPlaces = Box<dyn FnOnce(&Requests) -> Vec<Option<Place>> + Send>;
+
+/// What is known about the ranks of other hosts.
+#[derive(Default)]
+pub(super) struct Hosts {
+    places: HashMap<u32, Place>,
+    /// The ranks of each host, in the order in which this process connects with one of them.
+    list: Vec<Vec<u32>>,
+    /// Ranks that have left as they should.
+    departed: HashSet<u32>,
+    /// Ranks where nothing listens any more.
+    refused: HashSet<u32>,
+    /// Ranks whose connection was closed, or was silent.
+    ended: HashSet<u32>,
+    silent: HashSet<u32>,
+}
+
+impl Hosts {
+    /// Enters the places of all ranks. Each process of a host begins with another rank of the other one, so that none has all connections.
+    fn enter(&mut self, own: u32, places: Vec<Option<Place>>) {
+        let here = places.get(own as usize).cloned().flatten();
+        for (rank, place) in (0..).zip(places) {
+            let Some(place) = place.filter(|place| place.port != 0 && rank != own) else { continue };
+            // Its end is the end of this process's host, or is reported by the launcher.
+            if here.as_ref().is_some_and(|here| here.is_with(&place)) {
+                continue;
+            }
+            match self.list.iter_mut().find(|ranks| self.places[&ranks[0]].is_with(&place)) {
+                Some(ranks) => ranks.push(rank),
+                None => self.list.push(vec![rank]),
+            }
+            self.places.insert(rank, place);
+        }
+        for ranks in &mut self.list {
+            let first = own as usize % ranks.len();
+            ranks.rotate_left(first);
+        }
+    }
+
+    /// The ranks of the host of a rank, that one too; itself alone if its host is not known.
+    fn with(&self, rank: u32) -> Vec<u32> {
+        self.list.iter().find(|ranks| ranks.contains(&rank)).map_or_else(|| vec![rank], Clone::clone)
+    }
+
+    /// A rank of a host to connect with, if one may still be there.
+    fn next_of(&self, ranks: &[u32]) -> Option<u32> {
+        let gone = [&self.departed, &self.refused, &self.ended, &self.silent];
+        ranks.iter().copied().find(|rank| gone.iter().all(|set| !set.contains(rank)))
+    }
+}
+
+impl Watch {
+    /// Starts to read where the ranks listen, if that is due.
+    pub(super) fn survey_due(&mut self, now: Instant) {
+        let Some((_, read)) = self.survey.take_if(|(at, _)| *at <= now) else { return };
+        let requests = self.requests.clone();
+        let run = move || {
+            let places = read(&requests);
+            requests.lock().places = Some(places);
+            requests.changed.set();
+        };
+        // It ends by itself. Without it hosts are watched whose ranks have exchanged messages with this process.
+        let _ = with_all_signals_blocked(|| {
+            thread::Builder::new().name("mpi-net-hosts".into()).stack_size(128 << 10).spawn(run)
+        });
+    }
+
+    /// Connects with a rank of each other host, now that it is known where they listen.
+    pub(super) fn enter_places(&mut self, places: Vec<Option<Place>>) {
+        self.hosts.enter(self.config.rank, places);
+        for ranks in self.hosts.list.iter().take(MOST_HOSTS).cloned().collect::<Vec<_>>() {
+            self.watch_host(&ranks);
+        }
+        // What was lost before its host was known.
+        self.hosts.ended.clone().into_iter().for_each(|rank| self.suspect_host(rank));
+        self.hosts.silent.clone().into_iter().for_each(|rank| self.lose_host(rank));
+    }
+
+    /// Connects with a rank of a host, unless one is connected.
+    fn watch_host(&mut self, ranks: &[u32]) {
+        if ranks.iter().any(|rank| self.peers.contains_key(rank) || self.is_dialled(*rank)) {
+            return;
+        }
+        if let Some(rank) = self.hosts.next_of(ranks) {
+            self.dial_soon(rank, false);
+        }
+    }
+
+    /// Whether attempts to connect with a rank are under way.
+    pub(super) fn is_dialled(&self, rank: u32) -> bool {
+        self.again.iter().any(|it| it.dial.rank == rank)
+    }
+
+    fn dial_soon(&mut self, rank: u32, suspected: bool) {
+        let Some(Place { host, ip, port }) = self.hosts.places.get(&rank).cloned() else { return };
+        let identity = Identity { connection: 0, secret: self.config.secret, own: self.config.rank, theirs: rank };
+        let mut dialled = Dialled::new(Dial { rank, identity, host, ip, port }, self.config.silence);
+        dialled.suspected = suspected;
+        self.again.push(dialled);
+    }
+
+    /// A rank of this job refuses a connection: it has left, or ended.
+    pub(super) fn refused(&mut self, Dialled { dial, suspected, .. }: Dialled) {
+        self.hosts.refused.insert(dial.rank);
+        let ranks = self.hosts.with(dial.rank);
+        if suspected || ranks.iter().any(|rank| self.hosts.ended.contains(rank)) {
+            return self.ends(dial.rank, dial.host, None);
+        }
+        self.watch_host(&ranks);
+    }
+
+    /// A rank has left as it should: another one shows whether the host is there.
+    pub(super) fn departed(&mut self, rank: u32) {
+        if rank < self.config.size {
+            self.hosts.departed.insert(rank);
+            let ranks = self.hosts.with(rank);
+            if ranks.len() > 1 {
+                self.watch_host(&ranks);
+            }
+        }
+    }
+
+    /// A rank has ended, perhaps with its host: finds the others that have ended too.
+    pub(super) fn suspect_host(&mut self, rank: u32) {
+        if rank >= self.config.size {
+            return;
+        }
+        self.hosts.ended.insert(rank);
+        for other in self.hosts.with(rank) {
+            let Hosts { departed, ended, silent, .. } = &self.hosts;
+            let known = [departed, ended, silent].iter().any(|set| set.contains(&other));
+            if known || self.peers.contains_key(&other) || self.ending.iter().any(|it| it.rank == other) {
+                continue;
+            }
+            match self.again.iter_mut().find(|it| it.dial.rank == other) {
+                Some(dialled) => dialled.suspected = true,
+                None => self.dial_soon(other, true),
+            }
+        }
+    }
+
+    /// Nothing comes from the host of a rank: the others there from which nothing has come before are lost, too.
+    pub(super) fn lose_host(&mut self, rank: u32) {
+        let ranks = match rank < self.config.size {
+            true => self.hosts.with(rank),
+            false => vec![rank],
+        };
+        self.hosts.silent.insert(rank);
+        let place = self.hosts.places.get(&rank);
+        let host = place.map_or_else(String::new, |place| place.host.clone());
+        let seconds = self.config.silence.as_secs();
+        let why = format!("nothing came from its host for {seconds} s");
+        // Each attempt would take a while in which this thread finds no loss.
+        self.again.retain(|it| !ranks.contains(&it.dial.rank));
+        let there = ranks.into_iter().filter(|rank| !self.hosts.departed.contains(rank)).collect::<Vec<_>>();
+        (self.on_end)(rank, End::Silent { ranks: &there, host: &host, why: &why });
+    }
+}
+
+#[cfg(test)]
+mod tests;

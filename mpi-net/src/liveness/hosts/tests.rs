@@ -1,0 +1,106 @@
+//! Hosts whose ranks this process has exchanged nothing with, and what is found about them.
+#![allow(clippy::unwrap_used)] // a failed step panics
+
+use std::sync::mpsc::RecvTimeoutError;
+
+use super::super::tests::{HERE, accept_as_peer, start, to_rank};
+use super::*;
+
+fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind((HERE, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, port)
+}
+
+/// Own rank 0 on a host of its own, and one rank of host "h" for each port.
+fn places(ports: &[u16]) -> Vec<Option<Place>> {
+    let of = |host: &str, port| Some(Place { host: host.into(), ip: Some(HERE), port });
+    [of("own", 1)].into_iter().chain(ports.iter().map(|port| of("h", *port))).collect()
+}
+
+fn survey(own: &Liveness, places: Vec<Option<Place>>) {
+    own.requests().survey(Duration::ZERO, Box::new(|_| places));
+}
+
+/// A listener that answers no further connection, and those that it has.
+fn silent() -> (TcpListener, u16, Vec<TcpStream>) {
+    let (listener, port) = listener();
+    // SAFETY: a socket that listens; the length of its queue changes.
+    assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+    let address = (HERE, port).into();
+    let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(300));
+    let queued: Vec<TcpStream> = std::iter::from_fn(|| connect().ok()).take(100).collect();
+    assert!(queued.len() < 100, "the queue has an end");
+    (listener, port, queued)
+}
+
+#[test]
+fn each_process_of_a_host_begins_with_another_rank_of_the_other_hosts() {
+    let of = |host: &str, last| Some(Place { host: host.into(), ip: Some(IpAddr::from([10, 0, 0, last])), port: 9 });
+    let all = || vec![of("a", 1), of("a", 1), of("b", 2), of("b", 2), of("b", 3), None, of("c", 2)];
+    let list = |own| {
+        let mut hosts = Hosts::default();
+        hosts.enter(own, all());
+        hosts.list
+    };
+    assert_eq!(list(0), [vec![2, 3], vec![4], vec![6]]);
+    assert_eq!(list(1), [vec![3, 2], vec![4], vec![6]]);
+    assert_eq!(list(6), [vec![0, 1], vec![2, 3], vec![4]]);
+    let mut hosts = Hosts::default();
+    hosts.enter(0, all());
+    assert_eq!((hosts.with(3), hosts.with(5)), (vec![2, 3], vec![5]));
+    hosts.departed.insert(2);
+    assert_eq!(hosts.next_of(&[2, 3]), Some(3));
+    hosts.refused.insert(3);
+    assert_eq!(hosts.next_of(&[2, 3]), None);
+}
+
+#[test]
+fn a_rank_that_cannot_be_connected_with_is_lost_when_its_host_was_silent_for_the_limit() {
+    let (own, losses) = start(0, Duration::from_secs(1));
+    let (_listener, port, _queued) = silent();
+    own.requests().dial(1, to_rank(1), "h1", Some(HERE), port);
+    let (rank, why) = losses.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!((rank, &*why), (1, ": nothing came from its host for 1 s"));
+}
+
+#[test]
+fn all_ranks_of_a_silent_host_are_lost_when_one_is() {
+    let (own, losses) = start(0, Duration::from_secs(1));
+    let (_listener, port, _queued) = silent();
+    survey(&own, places(&[port, port, port]));
+    let mut ranks = [(); 3].map(|()| losses.recv_timeout(Duration::from_secs(20)).unwrap());
+    ranks.sort_unstable();
+    let why = "h: nothing came from its host for 1 s";
+    assert_eq!(ranks.each_ref().map(|(rank, why)| (*rank, &**why)), [(1, why), (2, why), (3, why)]);
+}
+
+#[test]
+fn the_others_of_a_host_are_connected_with_when_one_has_ended_and_those_that_refuse_are_lost() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let ((first, first_port), (third, third_port)) = (listener(), listener());
+    // Nothing listens at the second one any more.
+    let second_port = listener().1;
+    survey(&own, places(&[first_port, second_port, third_port]));
+    let mut peer = accept_as_peer(&first);
+    peer.write_all(&[ACCEPTED]).unwrap();
+    drop((peer, first));
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 5).unwrap().0, 1);
+    let mut runs = accept_as_peer(&third);
+    runs.write_all(&[ACCEPTED]).unwrap();
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 5).unwrap().0, 2);
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 2), Err(RecvTimeoutError::Timeout), "the third one runs");
+}
+
+#[test]
+fn a_rank_that_leaves_is_replaced_by_another_one_of_its_host_and_a_refusal_alone_is_no_loss() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let ((first, first_port), (third, third_port)) = (listener(), listener());
+    let second_port = listener().1;
+    survey(&own, places(&[first_port, second_port, third_port]));
+    let mut peer = accept_as_peer(&first);
+    peer.write_all(&[ACCEPTED, LEAVING]).unwrap();
+    let mut last = accept_as_peer(&third);
+    last.write_all(&[ACCEPTED, LEAVING]).unwrap();
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 2), Err(RecvTimeoutError::Timeout));
+}
