@@ -3,7 +3,7 @@
 //!
 //! The others send requests to a service of rank 0, which answers in each call of MPI that makes progress there.
 //! Invariants: any number that another process sends is a valid one; a process has one request under way; a lock is
-//! given to the processes in the order of their requests.
+//! given to the processes in the order of their requests; a process that is lost has it no more, and waits for it no more.
 //! Not here: shared pointers in memory (`pointer`), locks of the system (`atomicity`).
 #![allow(unsafe_code)] // requests use memory that outlives them
 
@@ -17,20 +17,21 @@ use mpi_comm::{Comm, PendingOps};
 use mpi_core::{Guard, Handle};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage};
+use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage, TAGS_OF_SOME};
 
-/// Tags of requests are those of [`Verb`].
-const ANSWER: i32 = 0x7014;
+/// Tags of requests are those of [`Verb`]. All of them are messages of two processes: the loss of a third one ends none of them.
+const ANSWER: i32 = TAGS_OF_SOME + 0x7014;
 
 /// The requests, by the tags of their messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
 enum Verb {
     /// Advance the pointer by a number of etypes; the answer is its previous value.
-    Advance = 0x7015,
+    Advance = TAGS_OF_SOME + 0x7015,
     /// Take the lock; the answer comes when no other process has it.
-    Lock = 0x7016,
+    Lock = TAGS_OF_SOME + 0x7016,
     /// Give the lock back; answered too, so that no request is on its way when the file is closed.
-    Unlock = 0x7017,
+    Unlock = TAGS_OF_SOME + 0x7017,
 }
 
 /// The pointer and the lock, as each process reaches them.
@@ -49,6 +50,8 @@ pub(crate) struct ServedLock<'a>(&'a Served);
 /// The state in rank 0.
 struct Server {
     context: u32,
+    /// The processes of the file, by their numbers among all processes.
+    members: Arc<[u32]>,
     pointer: AtomicU64,
     lock: Mutex<Waiters>,
     /// Answers that are not sent yet, by request.
@@ -63,14 +66,28 @@ struct Waiters {
 }
 
 impl Waiters {
+    /// Whether the process has the lock now.
+    fn take_if_free(&mut self, rank: i32) -> bool {
+        let free = self.holder.is_none();
+        if free {
+            self.holder = Some(rank);
+        }
+        free
+    }
+
     /// Whether the process has the lock now; it waits otherwise.
     fn take(&mut self, rank: i32) -> bool {
-        if self.holder.is_some() {
+        let taken = self.take_if_free(rank);
+        if !taken {
             self.waiting.push_back(rank);
-            return false;
         }
-        self.holder = Some(rank);
-        true
+        taken
+    }
+
+    /// A process is lost: the process that gets the lock from it, if it had it.
+    fn remove(&mut self, rank: i32) -> Option<i32> {
+        self.waiting.retain(|waiting| *waiting != rank);
+        self.give_back(rank)
     }
 
     /// The process that gets the lock from this one. A process that does not have the lock changes nothing.
@@ -96,6 +113,7 @@ impl Served {
         let server = (comm.rank() == 0).then(|| {
             let server = Arc::new(Server {
                 context,
+                members: comm.group().world_ranks().clone(),
                 pointer: AtomicU64::default(),
                 lock: Mutex::default(),
                 answers: Mutex::default(),
@@ -112,7 +130,7 @@ impl Served {
     }
 
     /// Advances the pointer, and returns its previous value. Waits for rank 0, with no guard held. Errors:
-    /// `MPI_ERR_PROC_ABORTED` when a process of the file is lost.
+    /// `MPI_ERR_PROC_ABORTED` when rank 0 is lost.
     pub fn advance(&self, by: u64) -> Result<u64> {
         match self.word() {
             // Relaxed: only the number is shared; data are exchanged through the file.
@@ -123,21 +141,10 @@ impl Served {
 
     /// Takes the lock. Waits for other processes, with no guard held. Errors: as [`Served::advance`].
     pub fn lock(&self) -> Result<ServedLock<'_>> {
-        let Some(server) = &self.server else {
-            return self.request(Verb::Lock, 0).map(|_| ServedLock(self));
-        };
-        if locked(&server.lock).take(0) {
-            return Ok(ServedLock(self));
-        }
-        let waited =
-            self.engine.wait_until(self.engine.lock(), self.context, || locked(&server.lock).holder == Some(0));
-        if let Err(error) = waited {
-            let mut lock = locked(&server.lock);
-            lock.waiting.retain(|rank| *rank != 0);
-            let next = lock.give_back(0);
-            drop(lock);
-            server.granted(&self.engine, &mut self.engine.lock(), next);
-            return Err(error);
+        // Rank 0 waits for its own answer, which comes too when the process that has the lock is lost.
+        let free = self.server.as_ref().is_some_and(|server| locked(&server.lock).take_if_free(0));
+        if !free {
+            self.request(Verb::Lock, 0)?;
         }
         Ok(ServedLock(self))
     }
@@ -175,10 +182,8 @@ impl Drop for ServedLock<'_> {
 impl Server {
     /// Reports to a process that it has the lock.
     fn granted(&self, engine: &Engine, guard: &mut Guard<'_>, rank: Option<i32>) {
-        match rank {
-            Some(0) => engine.changed(guard),
-            Some(rank) => self.answer(engine, guard, rank, 0),
-            None => {}
+        if let Some(rank) = rank {
+            self.answer(engine, guard, rank, 0);
         }
     }
 
@@ -220,6 +225,14 @@ impl Service for Server {
         }
     }
 
+    fn lost(&self, engine: &Engine, guard: &mut Guard<'_>, number: u32) {
+        // What it had requested before is in the queue. One that is granted the lock meanwhile and is lost too is reported next.
+        if let Some(rank) = self.members.iter().position(|member| *member == number) {
+            let next = locked(&self.lock).remove(rank as i32);
+            self.granted(engine, guard, next);
+        }
+    }
+
     fn completed(&self, _engine: &Engine, _guard: &mut Guard<'_>, request: Handle, _completion: Completion) {
         locked(&self.answers).remove(&request);
     }
@@ -240,7 +253,79 @@ impl fmt::Debug for Served {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::{channel, sync_channel};
+    use std::thread;
+    use std::time::Duration;
+
+    use mpi_comm::{CommSpec, register};
+    use mpi_core::ProcessLock;
+    use mpi_fabric::Endpoint;
+    use mpi_p2p::CommMeters;
+    use mpi_t::HeapMemory;
+
     use super::*;
+
+    /// The file of a rank that is a thread.
+    fn served(endpoint: Endpoint) -> Served {
+        let engine = Arc::new(Engine::new(endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory));
+        let spec = CommSpec::world(engine.rank(), engine.size());
+        let world = register(&engine, &mut engine.lock(), spec, CommMeters::detached(engine.size()));
+        Served::new(&engine, &world)
+    }
+
+    #[test]
+    fn the_lock_of_a_process_that_is_lost_goes_to_those_that_wait_also_to_rank_0() {
+        let ends = channel();
+        let (pass_server, server) = sync_channel::<Arc<Server>>(1);
+        let (has_lock, lock) = sync_channel::<()>(2);
+        let lock = Arc::new(Mutex::new(lock));
+        let mut endpoints = Endpoint::threads(3).expect("memory").into_iter();
+        let [first, second, third] = [(); 3].map(|()| endpoints.next().expect("a rank"));
+        let job = first.job().clone();
+        // It takes the lock, and is lost when the others wait for that.
+        let ended = ends.0.clone();
+        thread::spawn(move || {
+            let own = served(second);
+            mem::forget(own.lock().expect("rank 0 serves"));
+            (0..2).for_each(|_| has_lock.send(()).expect("the others wait"));
+            let server = server.recv().expect("rank 0 runs");
+            while locked(&server.lock).waiting.len() < 2 {
+                thread::yield_now();
+            }
+            job.report_lost(1);
+            ended.send(own).expect("the test waits");
+        });
+        for endpoint in [first, third] {
+            let (ended, pass_server, lock) = (ends.0.clone(), pass_server.clone(), lock.clone());
+            thread::spawn(move || {
+                let own = served(endpoint);
+                own.server.iter().for_each(|server| pass_server.send(server.clone()).expect("room"));
+                // Rank 0 serves while it waits.
+                while locked(&lock).try_recv().is_err() {
+                    own.engine.progress(&mut own.engine.lock()).expect("no fault");
+                }
+                drop(own.lock().expect("the next one gets it"));
+                // Rank 0 serves until the other one has had it, too; the pointer shows that.
+                let had = own.advance(1).expect("rank 0 serves");
+                while had == 0 && own.word().is_some_and(|word| word.load(Ordering::Relaxed) < 2) {
+                    own.engine.progress(&mut own.engine.lock()).expect("no fault");
+                }
+                ended.send(own).expect("the test waits");
+            });
+        }
+        let all = [(); 3].map(|()| ends.1.recv_timeout(Duration::from_secs(120)).expect("a rank hangs or panicked"));
+        let server = all.iter().find_map(|own| own.server.clone()).expect("rank 0");
+        let lock = locked(&server.lock);
+        assert_eq!((lock.holder, lock.waiting.len()), (None, 0));
+    }
+
+    #[test]
+    fn a_process_that_is_lost_has_the_lock_no_more_and_waits_no_more() {
+        let mut lock = Waiters::default();
+        assert!(lock.take(3) && !lock.take(0) && !lock.take(5));
+        assert_eq!(lock.remove(0), None, "another one has it");
+        assert_eq!((lock.remove(3), lock.remove(5), lock.holder), (Some(5), None, None));
+    }
 
     #[test]
     fn the_lock_goes_round_in_the_order_of_the_requests() {
