@@ -34,6 +34,7 @@ use dialling::{Dial, Dialled};
 use hosts::Hosts;
 pub(crate) use hosts::{Place, ReadPlaces};
 pub(crate) use sockets::ip_of;
+use sockets::lengthen_queue;
 
 /// Sent by a process that finalises.
 const LEAVING: u8 = b'e';
@@ -185,6 +186,7 @@ impl Liveness {
             || TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)));
         let listener = config.ip.map_or_else(anywhere, |ip| TcpListener::bind((ip, 0)).or_else(|_| anywhere()))?;
         listener.set_nonblocking(true)?;
+        lengthen_queue(&listener);
         let port = listener.local_addr()?.port();
         let requests = Arc::new(Requests {
             state: Mutex::default(),

@@ -1,7 +1,7 @@
-//! The silence limit of a connection, and the IP address in an address of a provider.
+//! The silence limit of a connection, the queue of a listener, and the IP address in an address of a provider.
 
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, TcpStream};
+use std::net::{IpAddr, Ipv6Addr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
@@ -25,6 +25,13 @@ pub(super) fn watch_silence(stream: &TcpStream, silence: Duration) -> io::Result
         }
     }
     Ok(())
+}
+
+/// Lets as many connections wait to be accepted as the system permits. The host of a process that a debugger stops would count as
+/// silent for those that find no room.
+pub(super) fn lengthen_queue(listener: &TcpListener) {
+    // SAFETY: a descriptor that listens. An error leaves the queue as it was.
+    unsafe { libc::listen(listener.as_raw_fd(), i32::MAX) };
 }
 
 /// The IP address in an address of a provider, if that is one of a socket.
