@@ -8,7 +8,7 @@
 //! the other process answers with [`ACCEPTED`]. One that was closed before is made again (`dialling`). One rank of each other host is
 //! connected with also for no message (`hosts`).
 //! Invariant: only a process of the job can make a peer count as lost, and only by a connection that was accepted; one of another job also
-//! where nothing listens any more. What comes from a connection is checked.
+//! where nothing listens any more, or what listens closes all connections for as long as a host may be silent. What comes from a connection is checked.
 //! Not here: what a lost peer ends (`network`).
 
 mod accepting;
@@ -264,7 +264,7 @@ struct Ending {
 /// A peer that is connected.
 struct Peer {
     host: String,
-    /// One, or two if both processes connected at once.
+    /// One, or more if both processes connected at once, or a number is used again.
     connections: Vec<Connection>,
 }
 

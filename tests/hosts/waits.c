@@ -1,5 +1,5 @@
-/* Waits for ranks with which nothing was exchanged, when the host of these is lost: `waits FOLDER`. The ranks 0 and 1 are on
-   one host, and 2 and 3 on the host that is lost. No process sends anything. */
+/* Waits for ranks with which nothing was exchanged, when the host of these is lost: `waits FOLDER`. The ranks 0 and 1
+   are on one host, and 2 and 3 on the host that is lost. No process sends anything. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

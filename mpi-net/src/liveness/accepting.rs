@@ -31,14 +31,15 @@ impl Watch {
                 Ok((stream, _)) => stream,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
-                Err(error) if is_shortage(&error) => {
-                    // Peers wait in the queue of the listener meanwhile, and try again.
-                    self.accepts_from = Instant::now() + SHORTAGE_PAUSE;
+                Err(error) if is_of_listener(&error) => {
+                    // Peers that cannot connect are watched by the provider alone.
+                    self.listener = None;
                     return;
                 }
                 Err(_) => {
-                    // The listener is faulty: peers that cannot connect are watched by the provider alone.
-                    self.listener = None;
+                    // No descriptor or memory is free, or the connection is faulty. Peers wait in the queue of the listener
+                    // meanwhile, and try again.
+                    self.accepts_from = Instant::now() + SHORTAGE_PAUSE;
                     return;
                 }
             };
@@ -76,15 +77,15 @@ impl Watch {
                 // Who has ended meanwhile needs no report.
                 let _ = new.stream.write_all(&[LEAVING]);
             }
+            // One that is closed after it was accepted would be taken for the end of this process.
+            let has_room = |from| self.peers.get(&from).is_none_or(|peer| peer.connections.len() < MOST_CONNECTIONS);
             if let Some(Some(from)) = from
+                && has_room(from)
                 && new.stream.write_all(&[ACCEPTED]).is_ok()
             {
                 let host = name_in(&new.hello);
                 let peer = self.peers.entry(from).or_insert_with(|| Peer { host, connections: Vec::new() });
-                // One that is closed after it was accepted would be taken for the end of this process.
-                if peer.connections.len() < MOST_CONNECTIONS {
-                    peer.connections.push(Connection { stream: new.stream, confirmed: true, dialled: None });
-                }
+                peer.connections.push(Connection { stream: new.stream, confirmed: true, dialled: None });
             }
         }
     }
@@ -107,7 +108,7 @@ impl Watch {
     }
 }
 
-/// Whether the system has no descriptor or memory for a connection now.
-fn is_shortage(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
+/// Whether no connection is ever accepted again.
+fn is_of_listener(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EBADF | libc::EINVAL | libc::ENOTSOCK | libc::EOPNOTSUPP | libc::EFAULT))
 }

@@ -91,7 +91,9 @@ impl Watch {
 
     /// Makes the connection that is due again, one at a time: each may take a while in which this thread finds no loss.
     pub(super) fn dial_due(&mut self, now: Instant) {
-        if let Some(at) = self.again.iter().position(|it| it.at <= now) {
+        if !self.requests.is_leaving()
+            && let Some(at) = self.again.iter().position(|it| it.at <= now)
+        {
             let dialled = self.again.swap_remove(at);
             self.dial(dialled);
         }
@@ -126,7 +128,7 @@ impl Watch {
 
 /// Whether nothing listens at an address any more.
 fn is_refusal(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+    error.kind() == ErrorKind::ConnectionRefused
 }
 
 /// Whether nothing has answered, or routers report that they do not reach the host.

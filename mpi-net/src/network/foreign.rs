@@ -26,6 +26,8 @@ impl Inner {
         }
         let place = Place { host: host.into(), ip: liveness::ip_of(&address), port };
         let number = self.provider.insert(&address).map_err(|error| error.to_string())?;
+        // A process that connects again within a moment may have the same number.
+        self.retired.retain(|(_, retired)| *retired != number);
         let peer = &mut self.peers[peer as usize];
         peer.host = Some(host.into());
         peer.address = Some(number);
