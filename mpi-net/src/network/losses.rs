@@ -8,6 +8,8 @@ use crate::liveness::Place;
 
 /// How long after the start the hosts are connected with, at least and at most.
 const SURVEY_AFTER: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
+/// Each process reads the addresses of all ranks for that, so in longer jobs the launcher would have too much to do.
+const MOST_SURVEYED: u32 = 128;
 
 impl Shared {
     /// Starts to watch whether peers are there; an error is why it is not done: it is not wanted, or the system refuses it.
@@ -56,10 +58,13 @@ impl Shared {
 }
 
 impl Network {
-    /// Connects with a rank of each other host, after a moment: jobs that end soon, or exchange messages with all hosts, need none of it.
+    /// In a job of up to [`MOST_SURVEYED`] ranks: connects with a rank of each other host, after a moment: jobs that end soon, or exchange messages with all hosts, need none of it.
     pub(super) fn survey_hosts(&self, addresses: Arc<dyn Addresses>) {
         let Ok(liveness) = &self.liveness else { return };
         let size = self.shared.lock().size;
+        if size > MOST_SURVEYED {
+            return;
+        }
         let read = move |requests: &Requests| {
             // A call of the program may need the launcher between two of these, and this process may end.
             let ranks = (0..size).take_while(|_| !requests.is_leaving());
