@@ -14,9 +14,6 @@ use std::collections::HashSet;
 use super::dialling::{Dial, Dialled};
 use super::*;
 
-/// Hosts that a process is connected with for no message; each takes a descriptor.
-const MOST_HOSTS: usize = 128;
-
 /// Where a process listens.
 #[derive(Clone)]
 pub(crate) struct Place {
@@ -106,7 +103,7 @@ impl Watch {
     /// Connects with a rank of each other host, now that it is known where they listen.
     pub(super) fn enter_places(&mut self, places: Vec<Option<Place>>) {
         self.hosts.enter(self.config.rank, places);
-        for ranks in self.hosts.list.iter().take(MOST_HOSTS).cloned().collect::<Vec<_>>() {
+        for ranks in self.hosts.list.clone() {
             self.watch_host(&ranks);
         }
         // What was lost before its host was known.
