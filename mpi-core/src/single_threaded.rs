@@ -61,12 +61,13 @@ macro_rules! swap_pair {
         // The compiler keeps `rbx` for itself.
         core::arch::asm!(
             "xchg rbx, {new_first}",
-            concat!($prefix, "cmpxchg16b xmmword ptr [{pair}]"),
+            concat!($prefix, "cmpxchg16b xmmword ptr [rdi]"),
             "mov rbx, {new_first}",
             "sete {done}",
-            pair = in(reg) std::ptr::from_ref::<Pair>($pair),
             new_first = inout(reg) new_first => _,
             done = out(reg_byte) done,
+            // Named, because it could be `rbx` otherwise.
+            in("rdi") std::ptr::from_ref::<Pair>($pair),
             in("rcx") new_second,
             inout("rax") first => _,
             inout("rdx") second => _,

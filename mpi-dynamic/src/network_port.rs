@@ -2,7 +2,7 @@
 //!
 //! Both parts are in the port's name, so who has the name may connect. A connection begins with a random number of each end, and a
 //! proof of each that it has the secret: a hash of both numbers under it. The secret itself stays where the name is. The port sends its
-//! number when a process accepts, for which only the program knows a time limit; a host that is silent meanwhile is found by the kernel.
+//! number when a process accepts, for which the program alone may set a time limit (info `timeout`); a host that is silent meanwhile is found by the kernel.
 //! Invariant: a connection is handed out only after its proof; one that sends none keeps no other one waiting.
 //! Not here: the part on this host (`port`), what follows on the socket (`over`).
 

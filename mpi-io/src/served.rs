@@ -143,8 +143,13 @@ impl Served {
     pub fn lock(&self) -> Result<ServedLock<'_>> {
         // Rank 0 waits for its own answer, which comes too when the process that has the lock is lost.
         let free = self.server.as_ref().is_some_and(|server| locked(&server.lock).take_if_free(0));
-        if !free {
-            self.request(Verb::Lock, 0)?;
+        if !free && let Err(error) = self.request(Verb::Lock, 0) {
+            // In rank 0 the request is in the queue, or granted, all the same.
+            if let Some(server) = &self.server {
+                let next = locked(&server.lock).remove(0);
+                server.granted(&self.engine, &mut self.engine.lock(), next);
+            }
+            return Err(error);
         }
         Ok(ServedLock(self))
     }

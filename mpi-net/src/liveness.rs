@@ -47,8 +47,9 @@ const MOST_FOREIGN: usize = 4096;
 pub(crate) const LOSS_DELAY: Duration = Duration::from_secs(2);
 /// Why a peer whose connection was closed is lost.
 const ENDED: &str = "its process has ended, or its host is down";
-/// How long a process that finalises waits until its peers have been sent that.
-const LEAVE_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long a process that finalises waits until its peers have been sent that; longer than the thread needs to give up a connection
+/// that it is making.
+const LEAVE_TIMEOUT: Duration = Duration::from_millis(2500);
 
 /// Why nothing comes from a peer any more.
 #[derive(Clone, Copy, Debug)]
@@ -318,7 +319,13 @@ impl Watch {
         let (due, left): (Vec<_>, Vec<_>) = self.ending.drain(..).partition(|it| it.at <= now);
         self.ending = left;
         for Ending { rank, host, error, .. } in due {
-            (self.on_end)(rank, End::Lost { host: &host, why: error.as_deref().unwrap_or(ENDED) });
+            let why = error.as_deref().unwrap_or(ENDED);
+            // A refusal may be that of a firewall: it is no loss of a rank from which something has come.
+            let end = match self.hosts.has_refused(rank) {
+                true => End::Silent { ranks: &[rank], host: &host, why },
+                false => End::Lost { host: &host, why },
+            };
+            (self.on_end)(rank, end);
             self.suspect_host(rank);
         }
         true
@@ -388,8 +395,10 @@ impl Watch {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             // The other process has not accepted it, because it had no descriptor or too many others, or what listened was another one.
             outcome if !connections[at].confirmed => {
-                let silent = outcome.is_err_and(|error| error.kind() != ErrorKind::ConnectionReset);
-                let dialled = connections.remove(at).dialled.map(|it| it.with_silence(silent));
+                // The kernel gives it up after as long a silence.
+                let silent = outcome.is_err_and(|error| error.kind() == ErrorKind::TimedOut);
+                let since = silent.then(|| Instant::now().checked_sub(self.config.silence)).flatten();
+                let dialled = connections.remove(at).dialled.map(|it| it.with_silence(since));
                 if connections.is_empty() {
                     self.peers.remove(&rank);
                     dialled.into_iter().for_each(|dialled| self.dial_again(dialled, true));

@@ -31,8 +31,10 @@ use crate::place::Place;
 use crate::replies::replied;
 use crate::swap::{comparable, swap};
 use crate::wire::{DATA, Head, PIECE, REPLY, Record, Verb, malformed};
+use kept::{borrowed, borrowed_mut};
 use parts::Requested;
 
+mod kept;
 mod locks;
 mod parts;
 
@@ -380,6 +382,10 @@ impl WinService {
 impl Service for WinService {
     fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>) {
         self.batches.store(self.batches.load(Relaxed) + 1, Relaxed);
+        // What comes from a lost process after that must not be applied while the next one has the lock.
+        if engine.is_lost(guard, self.members[message.source as usize]) {
+            return;
+        }
         self.count_pending(1);
         let ranks = &mut self.state.get_mut(guard).busy;
         if let Some(busy) = ranks.get_mut(&message.source) {
@@ -407,6 +413,7 @@ impl Service for WinService {
         let result = match operation {
             Operation::Put { head, .. } => complete(&head),
             Operation::Data { source, head, blocks, data } => match complete(&head) {
+                Ok(()) if engine.is_lost(guard, self.members[source as usize]) => Ok(()),
                 Ok(()) => match self.place(&head, &blocks) {
                     Some(place) => self.apply(engine, guard, source, &head, &place, &data),
                     None => Ok(()),
@@ -446,20 +453,6 @@ impl Service for WinService {
     fn lost(&self, engine: &Engine, guard: &mut Guard<'_>, number: u32) {
         self.remove_from_lock(engine, guard, number);
     }
-}
-
-/// Memory of an operation that is under way, to be read. The operation keeps it (`Operation`).
-#[allow(unsafe_code)] // the bytes of a vector stay where they are when the vector moves
-fn borrowed(kept: &[u8]) -> SendBuf<'static> {
-    // SAFETY: the caller keeps the vector, unchanged, in `under_way` until the request is complete or revoked.
-    unsafe { SendBuf::from_slice(kept).detach() }
-}
-
-/// As [`borrowed`], to be written.
-#[allow(unsafe_code)] // as above
-fn borrowed_mut(kept: &mut [u8]) -> RecvBuf<'static> {
-    // SAFETY: as above.
-    unsafe { RecvBuf::from_slice(kept).detach() }
 }
 
 /// The type of the memory that a record's list of blocks names; `None` if the list is empty.

@@ -65,7 +65,7 @@ static void refused(void)
         printf("refused as they should be\n");
 }
 
-/* Long messages with the last rank, until it is lost. */
+/* Long messages to the last rank, until it is lost. The others wait for one of these two on their own host. */
 static void long_messages(void)
 {
     int length = 64 << 20;
@@ -76,7 +76,7 @@ static void long_messages(void)
         if (rank == size - 1)
             MPI_Recv(data, length, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (rank != 0 && rank != size - 1)
-            MPI_Recv(data, 1, MPI_BYTE, (rank + size / 2) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(data, 1, MPI_BYTE, rank < size / 2 ? 0 : size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 }
 

@@ -135,9 +135,10 @@ macro_rules! pvar_read {
                 ".p2align 6",
                 concat!(".globl ", stringify!($name)),
                 concat!(".type ", stringify!($name), ", @function"),
-                concat!(stringify!($name), ":")
+                concat!(stringify!($name), ":"),
+                ".cfi_startproc"
             ],
-            [concat!(".size ", stringify!($name), ", . - ", stringify!($name)), ".popsection"],
+            [".cfi_endproc", concat!(".size ", stringify!($name), ", . - ", stringify!($name)), ".popsection"],
             $crate::imp::pvar::read_without_buffer
         );
 

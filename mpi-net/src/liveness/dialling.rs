@@ -35,8 +35,8 @@ pub(super) struct Dialled {
     pause: Duration,
     /// When no other one follows.
     until: Instant,
-    /// Whether the last one got no answer.
-    pub(super) silent: bool,
+    /// When the first one began of those at the end that got no answer.
+    silent_since: Option<Instant>,
     /// Whether a refusal shows that the rank is lost: another one of its host is.
     pub(super) suspected: bool,
 }
@@ -44,12 +44,12 @@ pub(super) struct Dialled {
 impl Dialled {
     pub(super) fn new(dial: Dial, silence: Duration) -> Dialled {
         let now = Instant::now();
-        Dialled { dial, at: now, pause: FIRST_PAUSE, until: now + silence, silent: false, suspected: false }
+        Dialled { dial, at: now, pause: FIRST_PAUSE, until: now + silence, silent_since: None, suspected: false }
     }
 
-    /// The last attempt has failed; `silent`: it got no answer.
-    pub(super) fn with_silence(self, silent: bool) -> Dialled {
-        Dialled { silent, ..self }
+    /// The last attempt has failed; `since`: when it began, if it got no answer.
+    pub(super) fn with_silence(self, since: Option<Instant>) -> Dialled {
+        Dialled { silent_since: since.map(|since| self.silent_since.unwrap_or(since)), ..self }
     }
 }
 
@@ -60,7 +60,7 @@ impl Watch {
         if self.peers.contains_key(&rank) {
             return;
         }
-        let of_other_job = dialled.dial.identity.connection != 0;
+        let (of_other_job, began) = (dialled.dial.identity.connection != 0, Instant::now());
         match self.connect(&dialled.dial) {
             Ok(stream) => {
                 let host = dialled.dial.host.clone();
@@ -70,20 +70,20 @@ impl Watch {
             // One of another job listens until it ends, and accepts or reports that it has disconnected. One of this job may have left.
             Err(error) if is_refusal(&error) && of_other_job => self.ends(rank, dialled.dial.host, None),
             Err(error) if is_refusal(&error) => self.refused(dialled),
-            Err(error) => self.dial_again(dialled.with_silence(is_silence(&error)), false),
+            Err(error) => self.dial_again(dialled.with_silence(is_silence(&error).then_some(began)), false),
         }
     }
 
     /// Connects again after a while. In the end a peer whose host answers nothing counts as lost, and, if `loses`, one of another job that
     /// closes all connections. Any other one is watched by the provider alone.
     pub(super) fn dial_again(&mut self, mut dialled: Dialled, loses: bool) {
-        let now = Instant::now();
-        if now < dialled.until {
+        let (now, silence) = (Instant::now(), self.config.silence);
+        if dialled.silent_since.is_some_and(|since| since + silence <= now) {
+            self.lose_host(dialled.dial.rank);
+        } else if now < dialled.until || dialled.silent_since.is_some() {
             dialled.at = now + dialled.pause;
             dialled.pause = (dialled.pause * 2).min(LONGEST_PAUSE);
             self.again.push(dialled);
-        } else if dialled.silent {
-            self.lose_host(dialled.dial.rank);
         } else if loses && dialled.dial.identity.connection != 0 {
             self.ends(dialled.dial.rank, dialled.dial.host, None);
         }
@@ -131,7 +131,7 @@ fn is_refusal(error: &io::Error) -> bool {
     error.kind() == ErrorKind::ConnectionRefused
 }
 
-/// Whether nothing has answered, or routers report that they do not reach the host.
+/// Whether nothing has answered. That a host is not reached may also be the answer of a firewall.
 fn is_silence(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable)
+    error.kind() == ErrorKind::TimedOut
 }

@@ -77,6 +77,11 @@ impl Hosts {
         self.list.iter().find(|ranks| ranks.contains(&rank)).map_or_else(|| vec![rank], Clone::clone)
     }
 
+    /// Whether nothing listens at a rank of this job any more.
+    pub(super) fn has_refused(&self, rank: u32) -> bool {
+        self.refused.contains(&rank)
+    }
+
     /// A rank of a host to connect with, if one may still be there.
     fn next_of(&self, ranks: &[u32]) -> Option<u32> {
         let gone = [&self.departed, &self.refused, &self.ended, &self.silent];
@@ -181,6 +186,12 @@ impl Watch {
             false => vec![rank],
         };
         self.hosts.silent.insert(rank);
+        // Another connection shows that the host is there: only the way of this one is closed.
+        let is_shown =
+            |rank: &u32| self.peers.get(rank).is_some_and(|peer| peer.connections.iter().any(|it| it.confirmed));
+        if ranks.iter().any(is_shown) {
+            return;
+        }
         let place = self.hosts.places.get(&rank);
         let host = place.map_or_else(String::new, |place| place.host.clone());
         let seconds = self.config.silence.as_secs();

@@ -58,7 +58,8 @@ impl Shared {
 }
 
 impl Network {
-    /// In a job of up to [`MOST_SURVEYED`] ranks: connects with a rank of each other host, after a moment: jobs that end soon, or exchange messages with all hosts, need none of it.
+    /// In a job of up to [`MOST_SURVEYED`] ranks: connects with a rank of each other host, after a moment. Jobs that end soon,
+    /// or exchange messages with all hosts, need none of it.
     pub(super) fn survey_hosts(&self, addresses: Arc<dyn Addresses>) {
         let Ok(liveness) = &self.liveness else { return };
         let size = self.shared.lock().size;

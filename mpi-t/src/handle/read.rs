@@ -2,8 +2,9 @@
 //!
 //! On x86-64 they are written in assembly, because the compiler compares no atomic word in memory, nor returns the
 //! result of a comparison. The state, the source and the certificate of a slot are loaded in this order, which the
-//! processor keeps. The certificate then is that of the state, in this session, of this handle exactly if the slot was
-//! this handle's and had this state when both were loaded (`slot`), so that the source in between belongs to it. All
+//! processor keeps. For words that calls have returned, the certificate then is that of the state, in this session, of this
+//! handle exactly if the slot was this handle's and had this state when both were loaded (`slot`), so that the source in
+//! between belongs to it. All
 //! addresses are valid whatever the slot contains: those of sources are relative to the table, and of static memory.
 //!
 //! Invariant: no lock, no allocation, no system call.

@@ -43,7 +43,7 @@ prterun_alone() {
         OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
         lab run 1 prterun "$@"
 }
-slurm() { lab run 1 salloc -Q -N 2 -n 4 --overcommit "$B/mpiexec" "$@"; }
+slurm() { lab run 1 salloc -Q -N 2 -w h1,h2 -n 4 --overcommit "$B/mpiexec" "$@"; }
 # Kills the processes of a host whose command lines contain a text.
 end_on() { lab run "$1" ps -eo pid=,args= | grep -F -e "$2" | grep -vF grep | while read -r pid _; do lab run "$1" sh -c "kill -9 $pid" 2> /dev/null; done; }
 # Waits until so many ranks have made their files.

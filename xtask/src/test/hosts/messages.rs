@@ -169,7 +169,7 @@ const SLURM_MESSAGES: &[(&str, &str, &[&str])] = &[
     ),
     (
         "messages: srun alone",
-        "lab run 1 srun --mpi=pmi2 -N 2 -n 4 --overcommit $W/messages; echo code $?",
+        "lab run 1 srun --mpi=pmi2 -N 2 -w h1,h2 -n 4 --overcommit $W/messages; echo code $?",
         &["0 of 4 on h1, 2 there, 2 hosts\n", "3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
     ),
 ];
@@ -177,14 +177,14 @@ const SLURM_MESSAGES: &[(&str, &str, &[&str])] = &[
 /// A host falls silent under Slurm, which waits for it.
 const SLURM_SILENCE: &[(&str, &str, &[&str])] = &[(
     "messages: a link cut in a collective, srun alone",
-    "export FERRUM_NET_TIMEOUT=3; lab run 1 srun --mpi=pmi2 -N 2 -n 4 --overcommit sh -c \"touch $W/up\\$SLURM_PROCID; exec $W/messages wait\" & up 4; sleep 3; lab cut 2; gone 1 'messages wait'; gone 2 'messages wait'; lab mend 2; sleep 1; end_on 1 'srun --mpi'; wait $!",
+    "export FERRUM_NET_TIMEOUT=3; lab run 1 srun --mpi=pmi2 -N 2 -w h1,h2 -n 4 --overcommit sh -c \"touch $W/up\\$SLURM_PROCID; exec $W/messages wait\" & up 4; sleep 3; lab cut 2; gone 1 'messages wait'; gone 2 'messages wait'; lab mend 2; sleep 1; end_on 1 'srun --mpi'; wait $!",
     &["MPI_Barrier on communicator", "on h2 is lost: nothing came from its host for 3", "gone from h1\ngone from h2\n"],
 )];
 
 /// The same by PMIx, where Slurm has it.
 const SLURM_PMIX: &[(&str, &str, &[&str])] = &[(
     "messages: srun alone, PMIx",
-    "lab run 1 srun --mpi=pmix -N 2 -n 4 --overcommit $W/messages; echo code $?",
+    "lab run 1 srun --mpi=pmix -N 2 -w h1,h2 -n 4 --overcommit $W/messages; echo code $?",
     &["0 of 4 on h1, 2 there, 2 hosts\n", "3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
 )];
 

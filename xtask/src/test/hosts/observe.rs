@@ -228,7 +228,7 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
         report.skip("observe under Slurm", "the program is not there");
         return Ok(());
     }
-    let alone = "lab run 1 srun --mpi=pmi2 -K -N 2 -n 4 --overcommit $W/hang far 2> /dev/null & looks";
+    let alone = "lab run 1 srun --mpi=pmi2 -K -N 2 -w h1,h2 -n 4 --overcommit $W/hang far 2> /dev/null & looks";
     let ours = "slurm -ppn 2 $W/hang far 2> /dev/null & looks_by_front MPI_Ssend";
     for (name, looks, line, prints) in [
         ("observe: mpitop under Slurm alone", LOOKS, alone, SEEN_ON_H2),
