@@ -96,7 +96,9 @@ pub(crate) fn finalize() {
 pub(crate) fn is_session(session: usize) -> bool {
     let handle = Handle(session);
     handle.kind() == Some(HandleKind::PvarSession)
-        && SESSION_WORDS.get(handle.index() as usize).is_some_and(|word| word.load(Ordering::Acquire) == session)
+        && SESSION_WORDS
+            .get(table::position_of(handle.index()))
+            .is_some_and(|word| word.load(Ordering::Acquire) == session)
 }
 
 /// All slots in use lie below this position. Async-signal-safe.
@@ -117,7 +119,9 @@ pub(crate) fn create_session() -> TResult<Handle> {
     };
     let generation = next(pool.session_generations[position]);
     pool.session_generations[position] = generation;
-    let handle = Handle::pack(HandleKind::PvarSession, position as u32, generation);
+    // As far apart as handles: the sum of a session and a handle (`slot::certificate`) is then that of no other session and a
+    // word beside the handle.
+    let handle = Handle::pack(HandleKind::PvarSession, table::index_of(position), generation);
     SESSION_WORDS[position].store(handle.0, Ordering::Release);
     pool.metrics.inspect(|metrics| metrics.pvar_sessions.raise(1));
     Ok(handle)
@@ -129,11 +133,11 @@ pub(crate) fn free_session(session: usize) -> TResult<()> {
     if !is_session(session) {
         return Err(refusal::session(session));
     }
-    let position = Handle(session).index();
-    SESSION_WORDS[position as usize].store(0, Ordering::Release);
-    pool.free_sessions.push(position);
+    let position = table::position_of(Handle(session).index());
+    SESSION_WORDS[position].store(0, Ordering::Release);
+    pool.free_sessions.push(position as u32);
     pool.metrics.inspect(|metrics| metrics.pvar_sessions.lower(1));
-    if pool.session_handles[position as usize] > 0 {
+    if pool.session_handles[position] > 0 {
         for position in 1..end_of_used() {
             let slot = table::slot_at(position);
             let handle = slot.word.load(Ordering::Relaxed);
@@ -221,7 +225,7 @@ impl Pool {
         };
         self.live += 1;
         self.metrics.inspect(|metrics| metrics.pvar_handles.raise(1));
-        self.session_handles[Handle(session).index() as usize] += 1;
+        self.session_handles[table::position_of(Handle(session).index())] += 1;
         Ok((position, table::slot_at(position)))
     }
 
@@ -268,7 +272,7 @@ impl Pool {
         state::close(slot);
         self.live -= 1;
         self.metrics.inspect(|metrics| metrics.pvar_handles.lower(1));
-        self.session_handles[Handle(session).index() as usize] -= 1;
+        self.session_handles[table::position_of(Handle(session).index())] -= 1;
         self.free.push(position as u32);
     }
 

@@ -208,6 +208,9 @@ mod tests {
         for beside in (1..=4096).chain((0..63).map(|bit| 1 << bit)) {
             for handle in [events, depth] {
                 for word in [handle.0.wrapping_add(beside), handle.0.wrapping_sub(beside), handle.0 ^ beside] {
+                    assert_eq!(read(other, Handle(word)), None, "{word:#x} for {:#x} of another session", handle.0);
+                }
+                for word in [handle.0.wrapping_add(beside), handle.0.wrapping_sub(beside), handle.0 ^ beside] {
                     let live = word == events.0 || word == depth.0 || word == most.0;
                     assert!(live || read(session, Handle(word)).is_none(), "{word:#x} for {:#x}", handle.0);
                 }
