@@ -76,6 +76,7 @@ macro_rules! swap_pair {
         done != 0
     }};
 }
+
 /// Two words that are swapped together ([`PairSwap`]).
 #[derive(Debug)]
 #[repr(C, align(16))]

@@ -9,13 +9,14 @@
 use std::hash::Hasher;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mpi_comm::WordExchange;
 use mpi_core::abi::MPI_ERR_PORT;
 use mpi_errors::{Error, Result};
+use mpi_fabric::connections::{is_of_listener, watch_silence};
 use mpi_fabric::host;
 use mpi_fabric::signal_mask::with_all_signals_blocked;
 use mpi_p2p::Engine;
@@ -141,7 +142,7 @@ impl Pending {
         let number = host::random_words().ok()?;
         stream.set_nonblocking(true).ok()?;
         stream.set_nodelay(true).ok()?;
-        watch_silence(&stream).ok()?;
+        watch_silence(&stream, SILENCE).ok()?;
         // A new socket has room for so few bytes.
         stream.write_all(&bytes_of(number)).ok()?;
         Some(Pending { stream, number, since: Instant::now() })
@@ -236,7 +237,7 @@ fn connect(engine: &Engine, address: SocketAddr, limit: Instant) -> Result<io::R
                 return Ok(stream.and_then(|stream| {
                     stream.set_nonblocking(true)?;
                     stream.set_nodelay(true)?;
-                    watch_silence(&stream)?;
+                    watch_silence(&stream, SILENCE)?;
                     Ok(stream)
                 }));
             }
@@ -244,31 +245,6 @@ fn connect(engine: &Engine, address: SocketAddr, limit: Instant) -> Result<io::R
             Err(_) => return Ok(Err(io::ErrorKind::TimedOut.into())),
         }
     }
-}
-
-/// Makes the kernel give a connection up when the other host has been silent for [`SILENCE`]. The other kernel answers for a process
-/// that computes or has not accepted yet.
-fn watch_silence(stream: &TcpStream) -> io::Result<()> {
-    let seconds = SILENCE.as_secs() as i32;
-    let options = [
-        (libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1),
-        (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, seconds / 3),
-        (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, seconds / 3),
-        (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, seconds * 1000),
-    ];
-    for (level, option, value) in options {
-        let length = size_of_val(&value) as libc::socklen_t;
-        // SAFETY: a number that is valid during the call.
-        if unsafe { libc::setsockopt(stream.as_raw_fd(), level, option, (&raw const value).cast(), length) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
-}
-
-/// Whether an error of accepting is one of the socket that listens.
-fn is_of_listener(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EBADF | libc::EINVAL | libc::ENOTSOCK | libc::EOPNOTSUPP | libc::EFAULT))
 }
 
 /// The proof of one end.
@@ -291,6 +267,7 @@ mod tests {
     use mpi_core::ProcessLock;
     use mpi_fabric::Endpoint;
     use std::io::Read;
+    use std::os::fd::AsRawFd;
     use std::sync::Arc;
 
     fn engine() -> Engine {

@@ -216,7 +216,7 @@ impl Endpoint {
             self.pushed_in_cell(dest, payload.len());
             return Ok(());
         }
-        if payload.len() >= AWAY_FROM && self.push_away(dest, &head, payload, extent).is_ok() {
+        if payload.len() >= AWAY_FROM && self.push_segments(dest, &head, 0, payload, (payload.len(), extent)).is_ok() {
             return Ok(());
         }
         if let Some(output) = self.outputs.get_mut(dest as usize)

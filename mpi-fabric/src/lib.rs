@@ -50,6 +50,8 @@ mod cells;
 mod channel;
 mod coll_room;
 #[cfg(not(loom))]
+pub mod connections;
+#[cfg(not(loom))]
 mod copy_buffer;
 #[cfg(not(loom))]
 mod endpoint;

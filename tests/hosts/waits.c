@@ -1,23 +1,6 @@
 /* Waits for ranks with which nothing was exchanged, when the host of these is lost: `waits FOLDER`. The ranks 0 and 1
    are on one host, and 2 and 3 on the host that is lost. No process sends anything. */
-#include <fcntl.h>
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-static const char *folder;
-
-/* Reports to the test that a step is reached. */
-static void reach(int step)
-{
-    char name[4096];
-    snprintf(name, sizeof name, "%s/up%d", folder, step);
-    int file = open(name, O_CREAT | O_WRONLY, 0600);
-    if (file < 0)
-        MPI_Abort(MPI_COMM_WORLD, 9);
-    close(file);
-}
+#include "step.h"
 
 int main(int argc, char **argv)
 {
@@ -43,5 +26,5 @@ int main(int argc, char **argv)
         reach(4 + rank);
     }
     for (;;)
-        sleep(4711);
+        pause();
 }

@@ -1,25 +1,10 @@
 /* Locks of windows of processes of several hosts, when the host of some is lost: `windows CASE FOLDER`, with the cases
    lost and lost-asleep. The ranks 0 and 1 are on one host, and 2 and 3 on the host that is lost. */
-#include <fcntl.h>
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "step.h"
+
 #include <string.h>
-#include <unistd.h>
 
-static const char *folder;
 static int rank;
-
-/* Reports to the test that a step is reached. */
-static void reach(int step)
-{
-    char name[4096];
-    snprintf(name, sizeof name, "%s/up%d", folder, step);
-    int file = open(name, O_CREAT | O_WRONLY, 0600);
-    if (file < 0)
-        MPI_Abort(MPI_COMM_WORLD, 9);
-    close(file);
-}
 
 static void report(const char *call, int code)
 {
@@ -59,7 +44,7 @@ int main(int argc, char **argv)
     reach(rank);
     if (rank >= 2)
         for (;;)
-            sleep(4711);
+            pause();
     if (rank == 1) {
         if (!asleep)
             report("a lock of a lost rank", MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 3, 0, win));
@@ -83,5 +68,5 @@ int main(int argc, char **argv)
     }
     reach(4 + rank);
     for (;;)
-        sleep(4711);
+        pause();
 }

@@ -136,17 +136,6 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Appends a record whose payload goes through the copy buffer; `Full` if there is no room there, or in the ring.
-    pub(super) fn push_away(
-        &mut self,
-        dest: u32,
-        head: &RecordHead,
-        payload: &[u8],
-        extent: Extent,
-    ) -> Result<(), Full> {
-        self.push_segments(dest, head, 0, payload, (payload.len(), extent))
-    }
-
     /// Longest message that goes to a rank as one record although the engine's limit is lower: one on the network, whose
     /// protocol for long messages takes more of its round trips.
     #[inline] // without a network a message tests one word

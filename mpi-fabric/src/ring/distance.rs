@@ -23,12 +23,6 @@ const FAR_NS_ON_MESH: u32 = 80;
 /// a broadcast of 64 KiB 5.4 and 8.2 us, an allreduce 9.6 and 16.9; but parts of longer messages 8 and 13 GB/s).
 const STREAMS_NS_ON_MESH: u32 = 160;
 
-/// From how many nanoseconds on a receiver is far on this processor, and streaming stores are faster for shorter data.
-fn thresholds() -> [u32; 2] {
-    static NS: OnceLock<[u32; 2]> = OnceLock::new();
-    *NS.get_or_init(|| if is_on_mesh() { [FAR_NS_ON_MESH, STREAMS_NS_ON_MESH] } else { [FAR_NS; 2] })
-}
-
 /// Whether the cores of this processor are taken to share a cache over a mesh: those of Intel, also the few that have none.
 pub(crate) fn is_on_mesh() -> bool {
     static INTEL: OnceLock<bool> = OnceLock::new();
@@ -81,12 +75,12 @@ impl Distance {
 
     /// Whether the receiver is far.
     pub(crate) fn is_far(&self) -> bool {
-        self.median >= thresholds()[0]
+        self.median >= if is_on_mesh() { FAR_NS_ON_MESH } else { FAR_NS }
     }
 
     /// Whether streaming stores are faster for messages that go whole, and for the data of collectives.
     pub(crate) fn streams(&self) -> bool {
-        self.median >= thresholds()[1]
+        self.median >= if is_on_mesh() { STREAMS_NS_ON_MESH } else { FAR_NS }
     }
 }
 

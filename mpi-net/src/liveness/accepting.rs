@@ -3,8 +3,9 @@
 //! Invariant: a connection becomes one of a peer only after its proof.
 //! Not here: connections that this process makes (`dialling`).
 
+use mpi_fabric::connections::{is_of_listener, watch_silence};
+
 use super::hello::{HELLO_BYTES, IDENTITY_BYTES, hello, name_in};
-use super::sockets::watch_silence;
 use super::*;
 
 /// Most connections of a pair: both may connect at once, and again when a number is used again.
@@ -106,9 +107,4 @@ impl Watch {
         let expected = hello(secret, connection, [from, own], "");
         (bytes[..IDENTITY_BYTES] == expected[..IDENTITY_BYTES]).then_some(number)
     }
-}
-
-/// Whether no connection is ever accepted again.
-fn is_of_listener(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EBADF | libc::EINVAL | libc::ENOTSOCK | libc::EOPNOTSUPP | libc::EFAULT))
 }

@@ -7,8 +7,9 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
+use mpi_fabric::connections::watch_silence;
+
 use super::hello::hello;
-use super::sockets::watch_silence;
 use super::*;
 
 /// How long a connection to one address may take. The thread finds no loss meanwhile.

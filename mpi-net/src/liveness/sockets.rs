@@ -1,31 +1,7 @@
-//! The silence limit of a connection, the queue of a listener, and the IP address in an address of a provider.
+//! The queue of a listener, and the IP address in an address of a provider.
 
-use std::io;
-use std::net::{IpAddr, Ipv6Addr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv6Addr, TcpListener};
 use std::os::fd::AsRawFd;
-use std::time::Duration;
-
-/// Makes the kernel give a connection up when the other host has been silent for so long.
-pub(super) fn watch_silence(stream: &TcpStream, silence: Duration) -> io::Result<()> {
-    let seconds = i32::try_from(silence.as_secs()).unwrap_or(i32::MAX / 1000);
-    let probe = (seconds / 3).clamp(1, 30);
-    let options = [
-        (libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1),
-        (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, probe),
-        (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, probe),
-        (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, seconds.saturating_mul(1000)),
-    ];
-    for (level, option, value) in options {
-        // SAFETY: a number that is valid during the call.
-        let set = unsafe {
-            libc::setsockopt(stream.as_raw_fd(), level, option, (&raw const value).cast(), size_of::<i32>() as u32)
-        };
-        if set != 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
-}
 
 /// Lets as many connections wait to be accepted as the system permits. The host of a process that a debugger stops would count as
 /// silent for those that find no room.

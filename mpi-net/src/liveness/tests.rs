@@ -4,11 +4,11 @@
 use std::net::Shutdown;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
+use mpi_fabric::connections::watch_silence;
 use proptest::prelude::*;
 
 use super::accepting::MAX_UNIDENTIFIED;
 use super::hello::{HELLO_BYTES, hello};
-use super::sockets::watch_silence;
 use super::*;
 
 const SECRET: Secret = Secret(7);

@@ -92,13 +92,17 @@ pub(crate) fn finalize() {
     }
 }
 
+/// The position of a session. They are as far apart as handles: the sum of a session and a handle (`slot::certificate`) is
+/// then that of no other session and a word beside the handle.
+fn position_of_session(session: usize) -> usize {
+    table::position_of(Handle(session).index())
+}
+
 /// Whether this word is a session. Async-signal-safe.
 pub(crate) fn is_session(session: usize) -> bool {
     let handle = Handle(session);
     handle.kind() == Some(HandleKind::PvarSession)
-        && SESSION_WORDS
-            .get(table::position_of(handle.index()))
-            .is_some_and(|word| word.load(Ordering::Acquire) == session)
+        && SESSION_WORDS.get(position_of_session(session)).is_some_and(|word| word.load(Ordering::Acquire) == session)
 }
 
 /// All slots in use lie below this position. Async-signal-safe.
@@ -119,8 +123,6 @@ pub(crate) fn create_session() -> TResult<Handle> {
     };
     let generation = next(pool.session_generations[position]);
     pool.session_generations[position] = generation;
-    // As far apart as handles: the sum of a session and a handle (`slot::certificate`) is then that of no other session and a
-    // word beside the handle.
     let handle = Handle::pack(HandleKind::PvarSession, table::index_of(position), generation);
     SESSION_WORDS[position].store(handle.0, Ordering::Release);
     pool.metrics.inspect(|metrics| metrics.pvar_sessions.raise(1));
@@ -133,7 +135,7 @@ pub(crate) fn free_session(session: usize) -> TResult<()> {
     if !is_session(session) {
         return Err(refusal::session(session));
     }
-    let position = table::position_of(Handle(session).index());
+    let position = position_of_session(session);
     SESSION_WORDS[position].store(0, Ordering::Release);
     pool.free_sessions.push(position as u32);
     pool.metrics.inspect(|metrics| metrics.pvar_sessions.lower(1));
@@ -225,7 +227,7 @@ impl Pool {
         };
         self.live += 1;
         self.metrics.inspect(|metrics| metrics.pvar_handles.raise(1));
-        self.session_handles[table::position_of(Handle(session).index())] += 1;
+        self.session_handles[position_of_session(session)] += 1;
         Ok((position, table::slot_at(position)))
     }
 
@@ -272,7 +274,7 @@ impl Pool {
         state::close(slot);
         self.live -= 1;
         self.metrics.inspect(|metrics| metrics.pvar_handles.lower(1));
-        self.session_handles[table::position_of(Handle(session).index())] -= 1;
+        self.session_handles[position_of_session(session)] -= 1;
         self.free.push(position as u32);
     }
 
