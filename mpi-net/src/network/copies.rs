@@ -163,20 +163,24 @@ impl Shared {
         }
     }
 
-    /// Between two polls of a thread that waits for a copy: sleeps a while when many have found nothing.
+    /// Between two polls of a thread that waits for a copy: sleeps a while when many have found nothing. What has arrived for others
+    /// does not keep it awake, as they are rung for it: a thread that yields the core again and again takes it from them, and from
+    /// whatever else runs on this host.
     pub(super) fn pause(&self, polls: &mut u32) {
         *polls += 1;
         if *polls < COPY_POLLS {
             return std::hint::spin_loop();
         }
         let mut inner = self.lock();
-        if !inner.may_sleep() {
+        let quiet = inner.provider.may_sleep();
+        if !quiet && *polls < COPY_POLLS + COPY_YIELDS {
             drop(inner);
             return std::thread::yield_now();
         }
         let mut list = libc::pollfd { fd: inner.provider.descriptor, events: libc::POLLIN, revents: 0 };
         drop(inner);
-        // SAFETY: a list of one. The time is short, because another thread may take what the descriptor is readable for.
+        // SAFETY: a list of one, which is passed over if the provider has no descriptor. The time is short, because another thread may take
+        // what the descriptor is readable for, and the provider may have to be polled.
         unsafe { libc::poll(&mut list, 1, 1) };
     }
 }

@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 
 use super::super::os;
 use super::frame::{Frame, LONGEST};
+use super::ping_interval;
 
 /// Bytes read at once.
 const READ_BYTES: usize = 64 << 10;
 /// Bytes read in one turn, so that one connection does not keep the others waiting.
 const TURN_BYTES: usize = 1 << 20;
+/// How late a process looks that runs beside others.
+const TARDY: Duration = Duration::from_millis(500);
 
 /// A connection.
 pub(super) struct Link {
@@ -30,6 +33,8 @@ pub(super) struct Link {
     /// When the last bytes came, and when the last message was sent.
     heard: Instant,
     said: Instant,
+    /// When this side last looked for silence.
+    looked: Instant,
 }
 
 impl Link {
@@ -49,6 +54,7 @@ impl Link {
             closed: false,
             heard: now,
             said: now,
+            looked: now,
         })
     }
 
@@ -62,9 +68,15 @@ impl Link {
         self.closed
     }
 
-    /// How long the other side has been silent.
-    pub(super) fn silence(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.heard)
+    /// Whether the other side has been silent for longer than a limit. This side looks several times within the limit: if it did not, it
+    /// was stopped, its host was suspended or too busy to run it, and the time does not count, in which the other one may have been, too.
+    pub(super) fn is_silent(&mut self, now: Instant, limit: Duration) -> bool {
+        let missed = now.saturating_duration_since(self.looked);
+        self.looked = now;
+        if missed > ping_interval(limit) + TARDY {
+            self.heard = (self.heard + missed).min(now);
+        }
+        now.saturating_duration_since(self.heard) > limit
     }
 
     /// How long this side has been silent.
@@ -199,6 +211,17 @@ mod tests {
         assert_eq!(got, [Frame::Ping {}, long, Frame::End {}]);
         drop(one);
         assert_eq!((next(&mut two), two.is_closed()), (None, true));
+    }
+
+    #[test]
+    fn time_in_which_this_side_does_not_look_is_no_silence_of_the_other() {
+        let (_one, mut two) = pair();
+        let (limit, begin) = (Duration::from_secs(30), Instant::now());
+        let mut at = |seconds| two.is_silent(begin + Duration::from_secs(seconds), limit);
+        assert!((1..=9).all(|i| !at(3 * i)));
+        // 273 s without a look.
+        assert!(!at(300));
+        assert!(!at(302) && at(304));
     }
 
     #[test]

@@ -196,7 +196,7 @@ impl Proxy<'_> {
                 self.end_all();
                 return 0;
             }
-            if self.link.is_closed() || !self.paused && self.link.silence(Instant::now()) > self.limit {
+            if self.link.is_closed() || self.link.is_silent(Instant::now(), self.limit) && !self.paused {
                 self.end_all();
                 return TROUBLE;
             }

@@ -63,7 +63,7 @@ impl Front<'_> {
         let interval = ping_interval(self.limit);
         for host in 0..self.hosts.len() {
             let Some(link) = &mut self.hosts[host].link else { continue };
-            if link.silence(now) > self.limit {
+            if link.is_silent(now, self.limit) {
                 self.lose(host, HostLoss::Silent { seconds: self.limit.as_secs() });
             } else if link.own_silence(now) > interval {
                 link.send(&Frame::Ping {});
