@@ -67,8 +67,10 @@ const SENDS: usize = 64;
 const FORMAT: &str = "f3";
 /// The key number of memory that could not be registered.
 const NO_KEY: u64 = u64::MAX;
-/// Polls of a thread that waits for a copy before it sleeps, and how often it yields the core if the provider wants to be polled.
+/// Polls of a thread that waits for a copy before it sleeps, to which long copies add one for so many bytes: a thread that sleeps in the
+/// middle of each wakes beside the one that sends, on the same core. And how often it yields the core if the provider wants to be polled.
 const COPY_POLLS: u32 = 200;
+const COPY_BYTES_PER_POLL: usize = 256;
 const COPY_YIELDS: u32 = 100;
 /// How long the end of a process waits until its last packets have left.
 const LINGER: Duration = Duration::from_secs(2);

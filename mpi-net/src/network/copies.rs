@@ -82,7 +82,7 @@ impl Shared {
             // operation is leaked, and the caller's memory has to stay mapped as long as the provider (docs/hosts.md).
             let mut status =
                 unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
-            let mut polls = 0;
+            let (mut polls, most) = (0, COPY_POLLS + (part / COPY_BYTES_PER_POLL).min(1 << 20) as u32);
             while status == -i64::from(ffi::FI_EAGAIN) && inner.peers[peer as usize].lost.is_none() {
                 inner.progress();
                 let arrivals = !inner.arrived.is_empty();
@@ -90,7 +90,7 @@ impl Shared {
                 if arrivals {
                     self.ring();
                 }
-                self.pause(&mut polls);
+                self.pause(&mut polls, most);
                 inner = self.lock();
                 // SAFETY: as above.
                 status = unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
@@ -114,7 +114,7 @@ impl Shared {
                     if arrivals {
                         self.ring();
                     }
-                    self.pause(&mut polls);
+                    self.pause(&mut polls, most);
                     inner = self.lock();
                 }
             }
@@ -159,21 +159,21 @@ impl Shared {
             if arrivals {
                 self.ring();
             }
-            self.pause(polls);
+            self.pause(polls, COPY_POLLS);
         }
     }
 
-    /// Between two polls of a thread that waits for a copy: sleeps a while when many have found nothing. What has arrived for others
+    /// Between two polls of a thread that waits for a copy: sleeps a while when `most` have found nothing. What has arrived for others
     /// does not keep it awake, as they are rung for it: a thread that yields the core again and again takes it from them, and from
     /// whatever else runs on this host.
-    pub(super) fn pause(&self, polls: &mut u32) {
+    pub(super) fn pause(&self, polls: &mut u32, most: u32) {
         *polls += 1;
-        if *polls < COPY_POLLS {
+        if *polls < most {
             return std::hint::spin_loop();
         }
         let mut inner = self.lock();
         let quiet = inner.provider.may_sleep();
-        if !quiet && *polls < COPY_POLLS + COPY_YIELDS {
+        if !quiet && *polls < most + COPY_YIELDS {
             drop(inner);
             return std::thread::yield_now();
         }
