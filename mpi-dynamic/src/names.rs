@@ -41,9 +41,12 @@ const CLAIM_LIMIT: Duration = Duration::from_secs(5);
 /// The names that this process has published. Thread-safe.
 #[derive(Debug, Default)]
 pub struct PublishedNames {
-    /// By the service the record, and the port.
-    records: Mutex<HashMap<Vec<u8>, (File, Vec<u8>)>>,
+    /// By the service.
+    records: Mutex<HashMap<Vec<u8>, Published>>,
 }
+
+/// The record of a name, and its port.
+type Published = (File, Vec<u8>);
 
 /// A record that was found.
 struct Found {

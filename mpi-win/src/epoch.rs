@@ -20,6 +20,9 @@ const FEW: u32 = 16;
 /// Flushes and ends of locks that make no progress before one that does.
 const SKIPS: u32 = 15;
 
+/// The world ranks of a group, and the ranks of its processes in the window.
+pub(crate) type GroupRanks = (Arc<[u32]>, Arc<[u32]>);
+
 /// The state of one window, under the process lock.
 #[derive(Debug)]
 pub(crate) struct Epoch {
@@ -43,8 +46,8 @@ pub(crate) struct Epoch {
     pub access: Option<Arc<[u32]>>,
     /// What ends the epoch begun by `MPI_Win_post`.
     pub exposure: Option<Exposed>,
-    /// The last two groups of such epochs, with the ranks of their processes.
-    pub last_groups: [Option<(Arc<[u32]>, Arc<[u32]>)>; 2],
+    /// The last two groups of such epochs.
+    pub last_groups: [Option<GroupRanks>; 2],
     /// Epochs of `MPI_Win_start` and `MPI_Win_post` so far with each rank.
     pub pairs: Pairs,
     /// Small puts that were copied directly since the last fence.

@@ -50,9 +50,8 @@ impl Arguments {
     /// Rejects the same address for both buffers, a common mistake in place of `MPI_IN_PLACE`.
     #[inline(always)]
     pub fn distinct(self) -> Result<Arguments> {
-        match (&self.send, &self.recv) {
-            (Buffers::Whole { buffer: send, .. }, Buffers::Whole { buffer: recv, .. }) => differ(send, recv)?,
-            _ => {}
+        if let (Buffers::Whole { buffer: send, .. }, Buffers::Whole { buffer: recv, .. }) = (&self.send, &self.recv) {
+            differ(send, recv)?;
         }
         Ok(self)
     }

@@ -36,12 +36,12 @@ pub mod layout {
     /// What the certificate lacks of the state of a `u32`; of that of a `u64` it lacks nothing.
     pub const U32: u64 = state::FORMAT_U32 + slot::LESS_OF_U32;
 
-    const _: () = assert!(
-        CERTIFIED <= i32::MAX as u64
-            && U32 <= i32::MAX as u64
-            && OFFSETS <= i32::MAX as usize
-            && state::FORMAT_U64 == 0
-    );
+    /// The processor extends these operands by their signs.
+    const fn is_operand(value: u64) -> bool {
+        value <= i32::MAX as u64
+    }
+    const _: () = assert!(is_operand(CERTIFIED) && is_operand(U32) && is_operand(OFFSETS as u64));
+    const _: () = assert!(state::FORMAT_U64 == 0);
 }
 
 /// Expands to `$assembler!`, such as `naked_asm`, with the body of a function that has the arguments and the result of
