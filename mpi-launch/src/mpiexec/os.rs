@@ -282,8 +282,12 @@ pub(super) fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// Starts a command in a process group of its own; the kernel sends it SIGTERM when this process ends.
-pub(super) fn start_bound(command: &mut std::process::Command) -> io::Result<std::process::Child> {
+/// Starts a command in a process group of its own, with a mask of signals, which it passes on to what it starts; the kernel sends it
+/// SIGTERM when this process ends.
+pub(super) fn start_bound(
+    command: &mut std::process::Command,
+    signals: libc::sigset_t,
+) -> io::Result<std::process::Child> {
     use std::os::unix::process::CommandExt;
     // SAFETY: no arguments.
     let launcher = unsafe { libc::getpid() };
@@ -291,6 +295,7 @@ pub(super) fn start_bound(command: &mut std::process::Command) -> io::Result<std
     unsafe {
         command.process_group(0).pre_exec(move || {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            libc::sigprocmask(libc::SIG_SETMASK, &signals, std::ptr::null_mut());
             if libc::getppid() == launcher { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
         });
     }

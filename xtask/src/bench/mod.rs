@@ -82,7 +82,7 @@ pub fn run(options: &Options) -> Result<()> {
     let (measured, failures) = measure(&libraries, &wanted, options.rounds);
     let rows = table::rows(&measured);
     ui::answer(table::text(&rows, &names));
-    floor::missing(&measured, &libraries).iter().for_each(|line| ui::answer(line));
+    floor::missing(&measured, &libraries).iter().for_each(ui::answer);
     let file = paths::target().join("bench.json");
     fs::write(&file, table::json(&rows, &names, options.rounds))?;
     ui::answer(format_args!("all values: {}", file.display()));

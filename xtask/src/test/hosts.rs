@@ -72,6 +72,11 @@ const CASES: &[(&str, &str, &[&str])] = &[
         &["[0] 0 of 4, 0-1, host 0/2, on h1\n", "[3] 3 of 4, 2-3, host 1/2, on h2\n", "code 0\n"],
     ),
     (
+        "Hydra: no signal is blocked in the ranks",
+        "hydra -l -n 4 -host h1,h2 grep SigBlk: /proc/self/status | tr -d '\\t'; echo code $?",
+        &["[0] SigBlk:0000000000000000\n", "[3] SigBlk:0000000000000000\n", "code 0\n"],
+    ),
+    (
         "--map-by node",
         "hydra -l -n 3 --map-by node -host h1,h2 hostname; echo code $?",
         &["[0] h1\n", "[1] h2\n", "[2] h1\n", "code 0\n"],

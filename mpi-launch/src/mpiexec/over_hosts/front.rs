@@ -161,7 +161,7 @@ pub(in crate::mpiexec) fn run(
     let input = if fed { Some(stdin.as_fd().try_clone_to_owned()?) } else { None };
     // A launcher that is killed leaves what it has started, such as a remote shell that waits for a lost host.
     os::adopt_orphans();
-    let launcher = Launcher::start(&command, &meeting.to_text())?;
+    let launcher = Launcher::start(&command, &meeting.to_text(), mask)?;
     let mut front = Front {
         plan,
         placement,

@@ -90,8 +90,8 @@ pub(super) struct Launcher {
 }
 
 impl Launcher {
-    /// Starts it. Children that this process has already, such as those of a shell that it has replaced, are no part of the job.
-    pub(super) fn start(words: &[OsString], meeting: &str) -> Result<Launcher, Refusal> {
+    /// Starts it with a mask of signals. Children that this process has already, such as those of a shell that it has replaced, are no part of the job.
+    pub(super) fn start(words: &[OsString], meeting: &str, signals: libc::sigset_t) -> Result<Launcher, Refusal> {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).env(PROXY, meeting);
         // Its own place in a job of another launcher is not that of the proxies.
@@ -104,7 +104,7 @@ impl Launcher {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let others = os::children().unwrap_or_default();
         let mut child =
-            os::start_bound(&mut command).map_err(|error| Refusal::Manager(words[0].clone().into(), error))?;
+            os::start_bound(&mut command, signals).map_err(|error| Refusal::Manager(words[0].clone().into(), error))?;
         let (output, error) = (child.stdout.take(), child.stderr.take());
         output.iter().for_each(|pipe| os::set_nonblocking(pipe.as_fd()));
         error.iter().for_each(|pipe| os::set_nonblocking(pipe.as_fd()));
