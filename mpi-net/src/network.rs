@@ -67,10 +67,13 @@ const SENDS: usize = 64;
 const FORMAT: &str = "f3";
 /// The key number of memory that could not be registered.
 const NO_KEY: u64 = u64::MAX;
-/// Polls of a thread that waits for a copy before it sleeps, to which long copies add one for so many bytes: a thread that sleeps in the
-/// middle of each wakes beside the one that sends, on the same core. And how often it yields the core if the provider wants to be polled.
+/// Polls of a thread that waits for a short copy before it sleeps.
 const COPY_POLLS: u32 = 200;
+/// Long copies add a poll for so many bytes: a thread that sleeps in the middle of each wakes on the core of the one that sends.
 const COPY_BYTES_PER_POLL: usize = 256;
+/// The most that they add.
+const MOST_LONGER_POLLS: usize = 1 << 20;
+/// How often a thread then yields the core, if the provider wants to be polled.
 const COPY_YIELDS: u32 = 100;
 /// How long the end of a process waits until its last packets have left.
 const LINGER: Duration = Duration::from_secs(2);

@@ -82,15 +82,10 @@ impl Shared {
             // operation is leaked, and the caller's memory has to stay mapped as long as the provider (docs/hosts.md).
             let mut status =
                 unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
-            let (mut polls, most) = (0, COPY_POLLS + (part / COPY_BYTES_PER_POLL).min(1 << 20) as u32);
+            let (mut polls, most) = (0, COPY_POLLS + (part / COPY_BYTES_PER_POLL).min(MOST_LONGER_POLLS) as u32);
             while status == -i64::from(ffi::FI_EAGAIN) && inner.peers[peer as usize].lost.is_none() {
                 inner.progress();
-                let arrivals = !inner.arrived.is_empty();
-                drop(inner);
-                if arrivals {
-                    self.ring();
-                }
-                self.pause(&mut polls, most);
+                self.pause(inner, &mut polls, most);
                 inner = self.lock();
                 // SAFETY: as above.
                 status = unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
@@ -107,14 +102,8 @@ impl Shared {
                 inner.progress();
                 // Others that this process owes something may wait for it.
                 inner.flush_all();
-                let arrivals = !inner.arrived.is_empty();
-                if waits() || arrivals {
-                    drop(inner);
-                    // What this thread has taken makes the descriptor readable no more, so no thread that sleeps would find it.
-                    if arrivals {
-                        self.ring();
-                    }
-                    self.pause(&mut polls, most);
+                if waits() || !inner.arrived.is_empty() {
+                    self.pause(inner, &mut polls, most);
                     inner = self.lock();
                 }
             }
@@ -154,19 +143,20 @@ impl Shared {
             }
             inner.progress();
             inner.flush_all();
-            let arrivals = !inner.arrived.is_empty();
-            drop(inner);
-            if arrivals {
-                self.ring();
-            }
-            self.pause(polls, COPY_POLLS);
+            self.pause(inner, polls, COPY_POLLS);
         }
     }
 
-    /// Between two polls of a thread that waits for a copy: sleeps a while when `most` have found nothing. What has arrived for others
-    /// does not keep it awake, as they are rung for it: a thread that yields the core again and again takes it from them, and from
-    /// whatever else runs on this host.
-    pub(super) fn pause(&self, polls: &mut u32, most: u32) {
+    /// Between two polls of a thread that waits for a copy: rings for what has arrived for others, and sleeps a while after `most` polls.
+    /// What has arrived does not keep it awake: a thread that yields the core again and again takes it from those that were rung for, and
+    /// from whatever else runs on this host.
+    fn pause(&self, inner: MutexGuard<'_, Inner>, polls: &mut u32, most: u32) {
+        let arrivals = !inner.arrived.is_empty();
+        drop(inner);
+        // What this thread has taken makes the descriptor readable no more, so no thread that sleeps would find it.
+        if arrivals {
+            self.ring();
+        }
         *polls += 1;
         if *polls < most {
             return std::hint::spin_loop();
