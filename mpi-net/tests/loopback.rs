@@ -291,10 +291,10 @@ fn a_sleeping_process_wakes_for_a_record() {
                 let mut wait = doorbell.begin_wait();
                 while inbox.records.len() < due {
                     receiver.poll(&mut inbox).unwrap();
-                    if let (true, WaitStep::Sleep(ticket)) = (inbox.records.len() < due, wait.next()) {
-                        if receiver.poll(&mut inbox).unwrap() == 0 {
-                            doorbell.sleep(ticket);
-                        }
+                    if let (true, WaitStep::Sleep(ticket)) = (inbox.records.len() < due, wait.next())
+                        && receiver.poll(&mut inbox).unwrap() == 0
+                    {
+                        doorbell.sleep(ticket);
                     }
                 }
             }
@@ -337,8 +337,20 @@ fn a_thread_that_copies_wakes_one_that_sleeps() {
         // SAFETY: the memory outlives the registration and nobody writes it.
         let (number, region) = unsafe { peer.register(memory.as_mut_ptr(), memory.len(), Access::Read) };
         let key = RegionKey::from_words([memory.as_ptr() as u64, number]);
-        // The record is there before the answer to the read.
+        // Over a connection that is made, the record is there before the answer to the read.
+        let (mut first, end) = (Inbox::default(), Instant::now() + Duration::from_secs(30));
+        peer.push(0, &head(0), &[]).unwrap();
+        while first.records.is_empty() {
+            assert!(Instant::now() < end, "the first record does not arrive");
+            peer.poll(&mut Inbox::default()).unwrap();
+            own.poll(&mut first).unwrap();
+        }
+        rung.store(0, Relaxed);
         peer.push(0, &head(1), &[]).unwrap();
+        while !peer.is_drained() {
+            assert!(Instant::now() < end, "the record is not sent");
+            peer.poll(&mut Inbox::default()).unwrap();
+        }
         let done = AtomicBool::new(false);
         let copies = own.copies();
         std::thread::scope(|scope| {

@@ -228,7 +228,11 @@ fn an_mpiexec_without_ranks_on_this_host_is_no_unknown_process() {
     let started = Started::new(&program, &["--exact", "waits_for_its_end", "--ignored"]);
     let error = find(Some(&started.pid().to_string())).expect_err("it has no ranks");
     let begin = format!("process {} has no rank on this host: ", started.pid());
-    assert!(error.starts_with(&begin) && error.contains(" --ignored; if its ranks run on other hosts"), "{error}");
+    assert!(
+        error.starts_with(&begin)
+            && error.contains("mpiexec --exact waits_for_its_end --ignored; if its ranks run on other hosts"),
+        "{error}"
+    );
     std::fs::remove_dir_all(program.parent().expect("a folder")).expect("an end");
 }
 
