@@ -320,10 +320,7 @@ impl Proxy<'_> {
 
     /// Does what the front requests.
     fn obey(&mut self, frame: Frame) {
-        if self.paused {
-            self.paused = false;
-            self.link.forgive(Instant::now());
-        }
+        self.paused = false;
         match frame {
             Frame::Start {} if !self.started => self.start_all(),
             Frame::OutputTaken { bytes } => self.untaken = self.untaken.saturating_sub(bytes as usize),
