@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use mpi_fabric::layout::{Layout, MIN_RING_BYTES, PAGE, block};
 use mpi_fabric::{Endpoint, Job, JobOptions};
@@ -171,7 +172,15 @@ struct Started(Child);
 
 impl Started {
     fn new(program: &Path, arguments: &[&str]) -> Started {
-        Started(Command::new(program).args(arguments).env(WAITS, "").stdout(Stdio::null()).spawn().expect("a process"))
+        let started = Command::new(program).args(arguments).env(WAITS, "").stdout(Stdio::null()).spawn();
+        let started = Started(started.expect("a process"));
+        // `spawn` returns while the kernel still replaces the program; until that is done the command line is empty.
+        let end = Instant::now() + Duration::from_secs(30);
+        while std::fs::read(format!("/proc/{}/cmdline", started.pid())).expect("it runs").is_empty() {
+            assert!(Instant::now() < end, "the process has no command line");
+            std::thread::yield_now();
+        }
+        started
     }
 
     fn pid(&self) -> u32 {
@@ -194,7 +203,7 @@ const WAITS: &str = "FERRUM_TEST_WAITS";
 #[ignore = "a process for another test"]
 fn waits_for_its_end() {
     if std::env::var_os(WAITS).is_some() {
-        std::thread::sleep(std::time::Duration::from_secs(60));
+        std::thread::sleep(Duration::from_secs(60));
     }
 }
 
