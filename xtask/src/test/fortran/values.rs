@@ -13,6 +13,10 @@ pub const ELEMENTS: i64 = 3;
 pub const CHARACTERS: i64 = 10;
 /// What a call of C stores as a text.
 pub const TEXT_OUT: &str = "result";
+/// Functions that the Fortran layer asks for the length of a list: they answer with no more elements than the program's
+/// arrays have.
+const LENGTHS: [&str; 5] =
+    ["Comm_size", "Comm_remote_size", "Cartdim_get", "Graph_neighbors_count", "Dist_graph_neighbors_count"];
 /// Added to numbers of integers with 64 bits.
 const WIDE: i64 = 10_000_000_000;
 
@@ -82,6 +86,9 @@ pub fn values<'f>(spec: &Spec, function: &'f Function) -> Result<Vec<Value<'f>>>
         } else if parameter.kind == "RANK_ROOT" {
             // The process itself, because some arguments are significant at the root only.
             value.sent = 0;
+        }
+        if LENGTHS.contains(&function.name.as_str()) {
+            (value.stored, value.arrives) = (index as i64, index as i64);
         }
         if names("one_based") {
             (value.stored, value.arrives) = (ELEMENTS - 1, ELEMENTS - 1);
