@@ -47,7 +47,13 @@ impl Library {
     pub fn load(name: &str) -> Result<Library> {
         if !name.is_empty() {
             return Library::open(Path::new(name)).map_err(|why| {
-                Error::new(MPI_ERR_OTHER, format!("net_library is {name:?}, but that cannot be used: {why}"))
+                Error::new(
+                    MPI_ERR_OTHER,
+                    format!(
+                        "the control variable net_library (FERRUM_NET_LIBRARY) is {name:?}, but that cannot be used: {why}; \
+                         set it to the file of libfabric.so.1, or leave it empty"
+                    ),
+                )
             });
         }
         let mut reasons = Vec::new();

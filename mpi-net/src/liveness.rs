@@ -32,7 +32,7 @@ use crate::token::{Identity, Secret};
 use accepting::{IDENTIFY_TIMEOUT, Unidentified};
 use dialling::{Dial, Dialled};
 use hosts::Hosts;
-pub(crate) use hosts::{Place, ReadPlaces};
+pub(crate) use hosts::{Place, Survey};
 pub(crate) use sockets::ip_of;
 use sockets::lengthen_queue;
 
@@ -95,10 +95,10 @@ struct State {
     forget: Vec<u32>,
     /// Peers for which the provider has reported an error, and its text.
     failed: Vec<(u32, String)>,
-    /// How to read where the ranks of the job listen, and from when on.
-    survey: Option<(Instant, ReadPlaces)>,
-    /// Where they listen.
-    places: Option<Vec<Option<Place>>>,
+    /// The other hosts of the job, and from when on they are connected with.
+    survey: Option<(Instant, Survey)>,
+    /// Where some ranks listen.
+    places: Option<Vec<(u32, Option<Place>)>>,
     leaving: bool,
     /// Every peer has been sent [`LEAVING`].
     left: bool,
@@ -142,9 +142,9 @@ impl Requests {
         self.changed.set();
     }
 
-    /// Connects with a rank of each other host, after a while. `read` runs in a thread of its own.
-    pub(crate) fn survey(&self, after: Duration, read: ReadPlaces) {
-        self.lock().survey = Some((Instant::now() + after, read));
+    /// Connects with a rank of each other host, after a while. What reads places runs in a thread of its own.
+    pub(crate) fn survey(&self, after: Duration, survey: Survey) {
+        self.lock().survey = Some((Instant::now() + after, survey));
         self.changed.set();
     }
 
@@ -245,8 +245,8 @@ struct Watch {
     unidentified: Vec<Unidentified>,
     /// Peers that will count as lost.
     ending: Vec<Ending>,
-    /// Reads where the ranks of the job listen, from an instant on.
-    survey: Option<(Instant, ReadPlaces)>,
+    /// The other hosts of the job, which are connected with from an instant on.
+    survey: Option<(Instant, Survey)>,
     hosts: Hosts,
     on_end: OnEnd,
 }
@@ -328,6 +328,7 @@ impl Watch {
             (self.on_end)(rank, end);
             self.suspect_host(rank);
         }
+        self.read_places();
         true
     }
 

@@ -26,10 +26,12 @@ use std::time::{Duration, Instant};
 
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PROC_ABORTED};
 use mpi_errors::{Error, Result};
+use mpi_fabric::job::HostRanks;
 use mpi_fabric::{
     Access, BellRinger, Full, NetworkCopies, Payload, RecordHead, RegionKey, Registration, Sink, Transport, Waiting,
     host,
 };
+use mpi_t::{Cell, Value};
 
 use buffers::{Buffers, bytes_of};
 use copies::Held;
@@ -244,7 +246,9 @@ impl Network {
         let shared = Arc::new(Shared { settings, inner, ended, bell, remote_access });
         let liveness = shared.watch_peers(options, ip);
         shared.lock().liveness = liveness.as_ref().ok().map(Liveness::requests);
-        Ok(Network { shared, liveness })
+        let network = Network { shared, liveness };
+        settings.in_use.write(&Value::Text(network.description())).expect("a cell of texts accepts one");
+        Ok(network)
     }
 
     /// The address of this process for the others, as text without blanks.
@@ -257,10 +261,10 @@ impl Network {
         format!("{FORMAT};{};{host};{hex};{port}", inner.provider.facts.provider.replace(';', "+"))
     }
 
-    /// Passes where the addresses of the others are found. Before the first message.
-    pub fn set_addresses(&self, addresses: Arc<dyn Addresses>) {
+    /// Passes where the addresses of the others are found, and the other hosts. Before the first message.
+    pub fn set_addresses(&self, addresses: Arc<dyn Addresses>, hosts: Vec<HostRanks>) {
         self.shared.lock().addresses = Some(addresses.clone());
-        self.survey_hosts(addresses);
+        self.survey_hosts(addresses, hosts);
     }
 
     /// Why this process finds the end of a peer only when it sends to it, if the system refuses the connections that show it.
@@ -268,12 +272,13 @@ impl Network {
         self.liveness.as_ref().err().filter(|_| self.shared.settings.timeout.get() != 0).map(String::as_str)
     }
 
-    /// The provider, what it can do, and why peers are not watched, if they are not.
+    /// The version of libfabric, the provider, what it can do, and why peers are not watched, if they are not.
     pub fn description(&self) -> String {
         let inner = self.shared.lock();
         let facts = &inner.provider.facts;
         format!(
-            "provider {}, {}, {}{}",
+            "libfabric {}, provider {}, {}, {}{}",
+            inner.provider.library_version(),
             facts.provider,
             if facts.remote_access { "remote access" } else { "no remote access" },
             if facts.ordered { "ordered" } else { "not ordered" },

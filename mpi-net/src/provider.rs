@@ -238,6 +238,11 @@ impl Provider {
         }
     }
 
+    /// The version of the library.
+    pub(crate) fn library_version(&self) -> String {
+        self.library.version()
+    }
+
     /// The text of an error number.
     pub(crate) fn text(&self, error: i64) -> String {
         self.library.text(error)

@@ -51,5 +51,13 @@ mpi_t::cvars! {
         /// where the provider can; otherwise they travel as fragments. Takes effect with the next message.
         pub remote_access: bool = true => {
             name: "net_remote_access", unit: "", category: "net", scope: Local, verbosity: TunerAll },
+        /// The library that connects this process with others, its version, the provider, and what that can do; empty: this
+        /// process uses no network.
+        pub in_use: Text = "" => {
+            name: "net_in_use", unit: "", category: "net", scope: Readonly, verbosity: UserBasic },
+        /// The first rank of each host writes net_in_use to standard error when the job starts, if it uses a network.
+        /// mpiexec --verbose sets it.
+        pub report: bool = false => {
+            name: "net_report", unit: "", category: "net", scope: Constant, verbosity: UserBasic },
     }
 }

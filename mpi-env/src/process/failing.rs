@@ -20,6 +20,11 @@ impl Process {
     pub fn warn(&self, sentence: &str) {
         report(self.errors, "warning", sentence, &[("rank", self.rank().into())]);
     }
+
+    /// Prints a note in the form of error reports.
+    pub fn note(&self, sentence: &str) {
+        report(self.errors, "note", sentence, &[("rank", self.rank().into())]);
+    }
 }
 
 /// Prints a message as one line of text, or as one JSON object that also has the kind and these numbers.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};
+use mpi_fabric::job::HostRanks;
 use mpi_fabric::{Attachment, Endpoint, FabricSettings, NetworkSource, Transport, host};
 use mpi_net::{Addresses, Meters, NetSettings, Network, Options, net_force};
 use mpi_wireup::{Directory, Joined};
@@ -25,8 +26,10 @@ impl Addresses for OfLauncher {
 pub(super) struct OverNetwork {
     /// The directory of addresses; `None`: all ranks share memory.
     pub(super) directory: Option<Arc<Directory>>,
-    /// A sentence for the user.
+    /// A sentence for the user: what peers cannot be expected to find.
     pub(super) warning: Option<String>,
+    /// What the network is, if that is to be reported.
+    pub(super) report: Option<String>,
 }
 
 /// Takes the place of a process in its job, connected by a network to the ranks that share no memory with it. Collective in a
@@ -40,9 +43,10 @@ pub(super) fn attach(
     meters: &Meters,
 ) -> Result<(Endpoint, OverNetwork)> {
     let place = &joined.attachment;
-    let Some(here) = sharing(joined, settings.force.get()) else {
+    let Some(mut hosts) = over_hosts(joined, settings.force.get())? else {
         return Ok((Endpoint::attach(place, fabric)?, OverNetwork::default()));
     };
+    let here: Arc<[u32]> = hosts.remove(0).ranks.into();
     let directory = Directory::of(place.rank, place.size, joined.manager.as_ref()).map_err(other)?;
     let secret = match &joined.over {
         Some(over) => over.secret,
@@ -56,7 +60,7 @@ pub(super) fn attach(
     directory.meet(own.as_deref().map_err(String::as_str)).map_err(other)?;
     let network = opened?;
     let directory = Arc::new(directory);
-    network.set_addresses(Arc::new(OfLauncher(directory.clone())));
+    network.set_addresses(Arc::new(OfLauncher(directory.clone())), hosts);
     let warning = network.unwatched().map(|why| {
         format!(
             "rank {}: {why}; this process finds the end of a process on another host only when it sends to that process, and a \
@@ -64,7 +68,9 @@ pub(super) fn attach(
             place.rank
         )
     });
-    let over = OverNetwork { directory: Some(directory), warning };
+    let reports = settings.report.get() && here.first() == Some(&place.rank);
+    let report = reports.then(|| format!("rank {} on {}: {}", place.rank, host::name(), network.description()));
+    let over = OverNetwork { directory: Some(directory), warning, report };
     Ok((Endpoint::attach_over(Box::new(network), place, here, fabric)?, over))
 }
 
@@ -85,43 +91,56 @@ fn other(error: impl ToString) -> Error {
     Error::new(MPI_ERR_OTHER, error.to_string())
 }
 
-/// The ranks that share memory with this one in this job; `None`: all do.
-fn sharing(joined: &Joined, force: i32) -> Option<Arc<[u32]>> {
+/// The hosts of this job as its processes use them, that of this one first; `None`: all ranks share memory.
+/// # Errors
+/// `MPI_ERR_OTHER`: the job memory cannot be read.
+fn over_hosts(joined: &Joined, force: i32) -> Result<Option<Vec<HostRanks>>> {
     let Attachment { rank, size, .. } = joined.attachment;
-    let here: Arc<[u32]> = match &joined.over {
-        Some(over) => over.here.clone(),
-        None => (0..size).collect(),
+    let hosts = match &joined.over {
+        None => Vec::new(),
+        Some(_) => joined.attachment.hosts()?,
     };
-    let here: Arc<[u32]> = match force {
-        net_force::ALL => Arc::from([rank]),
-        net_force::HOSTS => {
-            let (first, second) = here.split_at(here.len().div_ceil(2));
-            if first.contains(&rank) { first.into() } else { second.into() }
-        }
-        _ => here,
+    let here = joined.over.as_ref().map_or_else(|| (0..size).collect(), |over| over.here.to_vec());
+    let hosts = split(here, hosts, rank, force);
+    Ok(((hosts[0].ranks.len() as u32) < size).then_some(hosts))
+}
+
+/// Hosts as `net_force` has them, that of a rank first. `here`: the ranks that share memory with it; `hosts`: all that are known.
+fn split(here: Vec<u32>, hosts: Vec<HostRanks>, rank: u32, force: i32) -> Vec<HostRanks> {
+    let others = hosts.into_iter().filter(|host| !host.ranks.contains(&rank));
+    let all = [HostRanks { name: host::name(), ranks: here }].into_iter().chain(others);
+    let parts = |HostRanks { name, ranks }: HostRanks| -> Vec<HostRanks> {
+        let longest = match force {
+            net_force::ALL => 1,
+            net_force::HOSTS => ranks.len().div_ceil(2),
+            _ => ranks.len(),
+        };
+        ranks.chunks(longest.max(1)).map(|part| HostRanks { name: name.clone(), ranks: part.into() }).collect()
     };
-    ((here.len() as u32) < size).then_some(here)
+    let mut hosts: Vec<HostRanks> = all.flat_map(parts).collect();
+    let own = hosts.iter().position(|host| host.ranks.contains(&rank)).unwrap_or_default();
+    hosts[..=own].rotate_right(1);
+    hosts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpi_wireup::OverHosts;
 
-    fn joined(rank: u32, size: u32, here: Option<&[u32]>) -> Joined {
-        let over = here.map(|here| OverHosts { here: here.into(), secret: 1 });
-        Joined { attachment: Attachment { fd: 3, job_id: 1, rank, size, appnum: 0 }, manager: None, over, parent: None }
+    fn hosts(here: &[u32], others: &[&[u32]], rank: u32, force: i32) -> Vec<Vec<u32>> {
+        let of = |ranks: &[u32]| HostRanks { name: "h".into(), ranks: ranks.to_vec() };
+        let known = [here].iter().chain(others).map(|ranks| of(ranks)).collect();
+        split(here.to_vec(), known, rank, force).into_iter().map(|host| host.ranks).collect()
     }
 
     #[test]
     fn ranks_that_share_memory_follow_hosts_and_the_setting() {
-        let of = |rank, size, here, force| sharing(&joined(rank, size, here), force).map(|here| here.to_vec());
-        assert_eq!(of(1, 4, None, net_force::OFF), None);
-        assert_eq!(of(1, 4, None, net_force::ALL), Some(vec![1]));
-        assert_eq!(of(0, 1, None, net_force::ALL), None);
-        assert_eq!(of(1, 5, None, net_force::HOSTS), Some(vec![0, 1, 2]));
-        assert_eq!(of(3, 5, None, net_force::HOSTS), Some(vec![3, 4]));
-        assert_eq!(of(3, 4, Some(&[1, 3]), net_force::OFF), Some(vec![1, 3]));
-        assert_eq!(of(3, 4, Some(&[1, 3]), net_force::HOSTS), Some(vec![3]));
+        assert_eq!(hosts(&[0, 1, 2, 3], &[], 1, net_force::OFF), [[0, 1, 2, 3]]);
+        assert_eq!(hosts(&[0, 1, 2], &[], 1, net_force::ALL), [[1], [0], [2]]);
+        assert_eq!(hosts(&[0], &[], 0, net_force::ALL), [[0]]);
+        assert_eq!(hosts(&[0, 1, 2, 3, 4], &[], 1, net_force::HOSTS), [vec![0, 1, 2], vec![3, 4]]);
+        assert_eq!(hosts(&[0, 1, 2, 3, 4], &[], 3, net_force::HOSTS), [vec![3, 4], vec![0, 1, 2]]);
+        assert_eq!(hosts(&[1, 3], &[&[0, 2], &[4]], 3, net_force::OFF), [vec![1, 3], vec![0, 2], vec![4]]);
+        assert_eq!(hosts(&[1, 3], &[&[0, 2]], 3, net_force::HOSTS), [[3], [1], [0], [2]]);
     }
 }

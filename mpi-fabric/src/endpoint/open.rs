@@ -14,7 +14,7 @@ use crate::copy_buffer::CopyBuffer;
 use crate::doorbell::{Doorbell, WaitPolicy};
 use crate::fault;
 use crate::instruments::JobInstruments;
-use crate::job::{Job, JobOptions};
+use crate::job::{HostRanks, Job, JobOptions};
 use crate::peer::{Connections, Output};
 use crate::peer_arenas::PeerArenas;
 use crate::recorder::Recorder;
@@ -36,6 +36,35 @@ pub struct Attachment {
     pub size: u32,
     /// Number of this process's program among those of the job, from 0.
     pub appnum: u32,
+}
+
+impl Attachment {
+    /// The hosts of the job, this one first; empty if all ranks are on it ([`Job::hosts`]).
+    /// # Errors
+    /// `MPI_ERR_OTHER`: the descriptor is not open, or not that of this job's memory.
+    pub fn hosts(&self) -> Result<Vec<HostRanks>> {
+        Ok(self.job()?.hosts())
+    }
+
+    fn job(&self) -> Result<Job> {
+        // SAFETY: a plain query about a number that may or may not be a descriptor.
+        if self.fd < 0 || unsafe { libc::fcntl(self.fd, libc::F_GETFD) } < 0 {
+            return Err(fault::foreign(format!(
+                "the launcher handed the job memory down as descriptor {}, but that is not open: something between \
+                 mpiexec and this program closed it",
+                self.fd
+            )));
+        }
+        // SAFETY: seen to be open above, and no other code of this process closes it.
+        let job = Job::open(unsafe { BorrowedFd::borrow_raw(self.fd) })?;
+        if job.id() != self.job_id || job.ranks() != self.size || self.rank >= self.size {
+            return Err(fault::foreign(format!(
+                "the launcher set rank {} of {}, but the job memory on descriptor {} belongs to another job",
+                self.rank, self.size, self.fd
+            )));
+        }
+        Ok(job)
+    }
 }
 
 /// The part of a job on one host, and a rank's place in it.
@@ -78,24 +107,9 @@ impl Endpoint {
         Endpoint::join(host, wireup.size, Some((network, true)), settings)
     }
 
-    /// Opens the job memory of an attachment.
+    /// Opens the job memory of an attachment, which takes its descriptor over.
     fn open_job(wireup: &Attachment) -> Result<Arc<Job>> {
-        // SAFETY: a plain query about a number that may or may not be a descriptor.
-        if wireup.fd < 0 || unsafe { libc::fcntl(wireup.fd, libc::F_GETFD) } < 0 {
-            return Err(fault::foreign(format!(
-                "the launcher handed the job memory down as descriptor {}, but that is not open: something between \
-                 mpiexec and this program closed it",
-                wireup.fd
-            )));
-        }
-        // SAFETY: seen to be open above, and no other code of this process closes it.
-        let mut job = Job::open(unsafe { BorrowedFd::borrow_raw(wireup.fd) })?;
-        if job.id() != wireup.job_id || job.ranks() != wireup.size || wireup.rank >= wireup.size {
-            return Err(fault::foreign(format!(
-                "the launcher set rank {} of {}, but the job memory on descriptor {} belongs to another job",
-                wireup.rank, wireup.size, wireup.fd
-            )));
-        }
+        let mut job = wireup.job()?;
         // SAFETY: it is the job's memory, inherited for this purpose only.
         let descriptor = unsafe { OwnedFd::from_raw_fd(wireup.fd) };
         // SAFETY: a plain system call on our descriptor. Programs that this process starts do not inherit it.

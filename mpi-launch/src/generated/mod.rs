@@ -198,6 +198,38 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "net_in_use",
+                description: "The library that connects this process with others, its version, the provider, and what that can do; empty: this process uses no network.",
+                unit: "",
+                category: "net",
+                value: ValueType::Text,
+                bind: Bind::NoObject,
+                scope: Scope::Readonly,
+                verbosity: Verbosity::UserBasic,
+                limits: Limits::Length(1024),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::Text(""),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "net_report",
+                description: "The first rank of each host writes net_in_use to standard error when the job starts, if it uses a network. mpiexec --verbose sets it.",
+                unit: "",
+                category: "net",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Constant,
+                verbosity: Verbosity::UserBasic,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "p2p_eager_limit",
                 description: "Longest message in bytes that is sent whole (the eager protocol), as one record or in segments. Longer messages are offered to the receiver first (the rendezvous protocol). A limit above the longest message that fits into the ring or, in segments, into the copy buffer counts as that length. Applies from the next send on to all communicators without a limit of their own (p2p_comm_eager_limit).",
                 unit: "bytes",

@@ -15,6 +15,9 @@ use mpi_wireup::{DEBUGGER_GATE, INITIAL_ERRHANDLER};
 /// Variable for the colours of error reports: `auto`, `on` or `off`.
 const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
 
+/// Variable that has ranks report what network they use.
+pub(super) const NET_REPORT: &str = "FERRUM_NET_REPORT";
+
 /// `NAME=VALUE` of each variable: those of the launcher, changed by options of the job, then by those of the program,
 /// which has so many ranks. `file`: the lines of the settings file, so that ranks need not read it. `terminal`: the
 /// launcher's standard error is one, so reports of ranks may have colours although theirs is a pipe.
@@ -45,6 +48,9 @@ pub(super) fn of_program(
             _ => None,
         };
         value.into_iter().for_each(|value| set(OsStr::new(variable), value));
+    }
+    if options.verbose {
+        set(OsStr::new(NET_REPORT), OsStr::new("1"));
     }
     options.variables.iter().for_each(|(name, value)| set(name, value));
     options.cvars.iter().for_each(|(name, value)| set(OsStr::new(&name_in_environment(name)), OsStr::new(value)));

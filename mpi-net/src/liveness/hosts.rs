@@ -1,8 +1,9 @@
 //! The hosts of the job. A process is connected with one rank of each other host, also of those with which it exchanges nothing: what waits
 //! for a rank (a receive, a lock, a collective operation of others) is not known here, and ends when the host of that rank is lost.
 //!
-//! So the number of connections is that of the hosts, not that of the ranks, and a wait costs nothing. The addresses are read a moment
-//! after the start, by a thread of their own: the launcher may be busy with a call of the program, and losses are found meanwhile.
+//! So the number of connections is that of the hosts, not that of the ranks, and a wait costs nothing. The address of one rank of each host
+//! is read a moment after the start, those of others when they are needed, by a thread of their own: the launcher may be busy with a call of
+//! the program, and losses are found meanwhile.
 //! - A host that is silent is silent for all of its ranks. Those with which nothing was exchanged are lost with the one that shows it.
 //! - A rank whose connection was closed may have ended alone. The others of its host are connected with then: who refuses has ended, too.
 //!   A refusal alone is no loss: the rank may have left as it should, and another rank of its host is connected with.
@@ -10,6 +11,8 @@
 //! Invariant: a rank that has reported that it leaves is never lost. Not here: whether something has come from a rank (`network`).
 
 use std::collections::HashSet;
+
+use mpi_fabric::job::HostRanks;
 
 use super::dialling::{Dial, Dialled};
 use super::*;
@@ -24,23 +27,26 @@ pub(crate) struct Place {
     pub(crate) port: u16,
 }
 
-impl Place {
-    /// Containers of one host have names of their own, and hosts may have one name: only both together identify a host. A host with
-    /// several networks counts as several.
-    fn is_with(&self, other: &Place) -> bool {
-        self.host == other.host && self.ip == other.ip
-    }
-}
+/// Reads where each of some ranks listens; `None` for a rank that is not known. Those that are left when this process ends are absent.
+pub(crate) type ReadPlaces = Arc<dyn Fn(&Requests, &[u32]) -> Vec<(u32, Option<Place>)> + Send + Sync>;
 
-/// Reads where each rank listens; `None` for a rank that listens nowhere, or is not known.
-pub(crate) type ReadPlaces = Box<dyn FnOnce(&Requests) -> Vec<Option<Place>> + Send>;
+/// The other hosts of the job, and how to read where their ranks listen.
+pub(crate) struct Survey {
+    pub(crate) hosts: Vec<HostRanks>,
+    pub(crate) read: ReadPlaces,
+}
 
 /// What is known about the ranks of other hosts.
 #[derive(Default)]
 pub(super) struct Hosts {
+    /// The hosts, with the ranks of each in the order in which this process connects with one of them.
+    list: Vec<HostRanks>,
     places: HashMap<u32, Place>,
-    /// The ranks of each host, in the order in which this process connects with one of them.
-    list: Vec<Vec<u32>>,
+    read: Option<ReadPlaces>,
+    /// Ranks to connect with when it is known where they listen, and whether a refusal of each shows that it is lost.
+    wanted: HashMap<u32, bool>,
+    /// Whether a thread reads where ranks listen.
+    reads: bool,
     /// Ranks that have left as they should.
     departed: HashSet<u32>,
     /// Ranks where nothing listens any more.
@@ -51,30 +57,23 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// Enters the places of all ranks. Each process of a host begins with another rank of the other one, so that none has all connections.
-    fn enter(&mut self, own: u32, places: Vec<Option<Place>>) {
-        let here = places.get(own as usize).cloned().flatten();
-        for (rank, place) in (0..).zip(places) {
-            let Some(place) = place.filter(|place| place.port != 0 && rank != own) else { continue };
-            // Its end is the end of this process's host, or is reported by the launcher.
-            if here.as_ref().is_some_and(|here| here.is_with(&place)) {
-                continue;
-            }
-            match self.list.iter_mut().find(|ranks| self.places[&ranks[0]].is_with(&place)) {
-                Some(ranks) => ranks.push(rank),
-                None => self.list.push(vec![rank]),
-            }
-            self.places.insert(rank, place);
+    /// Enters the hosts. Each process of a host begins with another rank of the other one, so that none has all connections.
+    fn enter(&mut self, own: u32, Survey { hosts, read }: Survey) {
+        self.list = hosts.into_iter().filter(|host| !host.ranks.is_empty()).collect();
+        for host in &mut self.list {
+            let first = own as usize % host.ranks.len();
+            host.ranks.rotate_left(first);
         }
-        for ranks in &mut self.list {
-            let first = own as usize % ranks.len();
-            ranks.rotate_left(first);
-        }
+        self.read = Some(read);
+    }
+
+    fn of(&self, rank: u32) -> Option<&HostRanks> {
+        self.list.iter().find(|host| host.ranks.contains(&rank))
     }
 
     /// The ranks of the host of a rank, that one too; itself alone if its host is not known.
     fn with(&self, rank: u32) -> Vec<u32> {
-        self.list.iter().find(|ranks| ranks.contains(&rank)).map_or_else(|| vec![rank], Clone::clone)
+        self.of(rank).map_or_else(|| vec![rank], |host| host.ranks.clone())
     }
 
     /// Whether nothing listens at a rank of this job any more.
@@ -90,35 +89,66 @@ impl Hosts {
 }
 
 impl Watch {
-    /// Starts to read where the ranks listen, if that is due.
+    /// Begins to connect with a rank of each other host, if that is due.
     pub(super) fn survey_due(&mut self, now: Instant) {
-        let Some((_, read)) = self.survey.take_if(|(at, _)| *at <= now) else { return };
-        let requests = self.requests.clone();
-        let run = move || {
-            let places = read(&requests);
-            requests.lock().places = Some(places);
-            requests.changed.set();
-        };
-        // It ends by itself. Without it hosts are watched whose ranks have exchanged messages with this process.
-        let _ = with_all_signals_blocked(|| {
-            thread::Builder::new().name("mpi-net-hosts".into()).stack_size(128 << 10).spawn(run)
-        });
-    }
-
-    /// Connects with a rank of each other host, now that it is known where they listen.
-    pub(super) fn enter_places(&mut self, places: Vec<Option<Place>>) {
-        self.hosts.enter(self.config.rank, places);
-        for ranks in self.hosts.list.clone() {
-            self.watch_host(&ranks);
+        let Some((_, survey)) = self.survey.take_if(|(at, _)| *at <= now) else { return };
+        self.hosts.enter(self.config.rank, survey);
+        for host in self.hosts.list.clone() {
+            self.watch_host(&host.ranks);
         }
         // What was lost before its host was known.
         self.hosts.ended.clone().into_iter().for_each(|rank| self.suspect_host(rank));
         self.hosts.silent.clone().into_iter().for_each(|rank| self.lose_host(rank));
     }
 
+    /// Starts to read where the ranks listen that are to be connected with, unless a thread does that.
+    pub(super) fn read_places(&mut self) {
+        let Some(read) = self.hosts.read.clone().filter(|_| !self.hosts.reads && !self.hosts.wanted.is_empty()) else {
+            return;
+        };
+        let mut ranks: Vec<u32> = self.hosts.wanted.keys().copied().collect();
+        ranks.sort_unstable();
+        let requests = self.requests.clone();
+        let run = move || {
+            let places = read(&requests, &ranks);
+            requests.lock().places = Some(places);
+            requests.changed.set();
+        };
+        // It ends by itself. Without it hosts are watched whose ranks have exchanged messages with this process.
+        let spawned = with_all_signals_blocked(|| {
+            thread::Builder::new().name("mpi-net-hosts".into()).stack_size(128 << 10).spawn(run)
+        });
+        match spawned {
+            Ok(_) => self.hosts.reads = true,
+            Err(_) => self.hosts.wanted.clear(),
+        }
+    }
+
+    /// Connects with ranks, now that it is known where they listen. One that listens nowhere is as one that has left.
+    pub(super) fn enter_places(&mut self, places: Vec<(u32, Option<Place>)>) {
+        self.hosts.reads = false;
+        for (rank, place) in places {
+            let Some(suspected) = self.hosts.wanted.remove(&rank) else { continue };
+            match place.filter(|place| place.port != 0) {
+                Some(place) => {
+                    self.hosts.places.insert(rank, place);
+                    self.dial_soon(rank, suspected);
+                }
+                None => {
+                    self.hosts.refused.insert(rank);
+                    let ranks = self.hosts.with(rank);
+                    self.watch_host(&ranks);
+                }
+            }
+        }
+    }
+
     /// Connects with a rank of a host, unless one is connected.
     fn watch_host(&mut self, ranks: &[u32]) {
-        if ranks.iter().any(|rank| self.peers.contains_key(rank) || self.is_dialled(*rank)) {
+        let is_watched = |rank: &u32| {
+            self.peers.contains_key(rank) || self.is_dialled(*rank) || self.hosts.wanted.contains_key(rank)
+        };
+        if ranks.iter().any(is_watched) {
             return;
         }
         if let Some(rank) = self.hosts.next_of(ranks) {
@@ -131,8 +161,14 @@ impl Watch {
         self.again.iter().any(|it| it.dial.rank == rank)
     }
 
+    /// Connects with a rank as soon as it is known where it listens.
     fn dial_soon(&mut self, rank: u32, suspected: bool) {
-        let Some(Place { host, ip, port }) = self.hosts.places.get(&rank).cloned() else { return };
+        let Some(Place { host, ip, port }) = self.hosts.places.get(&rank).cloned() else {
+            if self.hosts.read.is_some() {
+                *self.hosts.wanted.entry(rank).or_default() |= suspected;
+            }
+            return;
+        };
         let identity = Identity { connection: 0, secret: self.config.secret, own: self.config.rank, theirs: rank };
         let mut dialled = Dialled::new(Dial { rank, identity, host, ip, port }, self.config.silence);
         dialled.suspected = suspected;
@@ -153,6 +189,7 @@ impl Watch {
     pub(super) fn departed(&mut self, rank: u32) {
         if rank < self.config.size {
             self.hosts.departed.insert(rank);
+            self.hosts.wanted.remove(&rank);
             let ranks = self.hosts.with(rank);
             if ranks.len() > 1 {
                 self.watch_host(&ranks);
@@ -192,12 +229,13 @@ impl Watch {
         if ranks.iter().any(is_shown) {
             return;
         }
-        let place = self.hosts.places.get(&rank);
-        let host = place.map_or_else(String::new, |place| place.host.clone());
+        let of_place = self.hosts.places.get(&rank).map(|place| &place.host);
+        let host = of_place.or_else(|| self.hosts.of(rank).map(|host| &host.name)).cloned().unwrap_or_default();
         let seconds = self.config.silence.as_secs();
         let why = format!("nothing came from its host for {seconds} s");
         // Each attempt would take a while in which this thread finds no loss.
         self.again.retain(|it| !ranks.contains(&it.dial.rank));
+        self.hosts.wanted.retain(|rank, _| !ranks.contains(rank));
         let there = ranks.into_iter().filter(|rank| !self.hosts.departed.contains(rank)).collect::<Vec<_>>();
         (self.on_end)(rank, End::Silent { ranks: &there, host: &host, why: &why });
     }

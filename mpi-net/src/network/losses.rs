@@ -4,12 +4,12 @@ use std::net::IpAddr;
 use std::sync::Weak;
 
 use super::*;
-use crate::liveness::Place;
+use crate::liveness::{Place, Survey};
 
 /// How long after the start the hosts are connected with, at least and at most.
 const SURVEY_AFTER: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
-/// Each process reads the addresses of all ranks for that, so in longer jobs the launcher would have too much to do.
-const MOST_SURVEYED: u32 = 128;
+/// So many hosts at most, because each process reads an address of each.
+const MOST_SURVEYED: usize = 128;
 
 impl Shared {
     /// Starts to watch whether peers are there; an error is why it is not done: it is not wanted, or the system refuses it.
@@ -58,21 +58,19 @@ impl Shared {
 }
 
 impl Network {
-    /// In a job of up to [`MOST_SURVEYED`] ranks: connects with a rank of each other host, after a moment. Jobs that end soon,
-    /// or exchange messages with all hosts, need none of it.
-    pub(super) fn survey_hosts(&self, addresses: Arc<dyn Addresses>) {
+    /// Connects with a rank of each other host, of the first [`MOST_SURVEYED`], after a moment. Jobs that end soon, or exchange messages
+    /// with all hosts, need none of it.
+    pub(super) fn survey_hosts(&self, addresses: Arc<dyn Addresses>, mut hosts: Vec<HostRanks>) {
         let Ok(liveness) = &self.liveness else { return };
-        let size = self.shared.lock().size;
-        if size > MOST_SURVEYED {
-            return;
-        }
-        let read = move |requests: &Requests| {
+        hosts.truncate(MOST_SURVEYED);
+        let read = move |requests: &Requests, ranks: &[u32]| {
             // A call of the program may need the launcher between two of these, and this process may end.
-            let ranks = (0..size).take_while(|_| !requests.is_leaving());
-            ranks.map(|rank| place_in(&addresses.address_of(rank).ok()?)).collect()
+            let ranks = ranks.iter().take_while(|_| !requests.is_leaving());
+            ranks.map(|rank| (*rank, addresses.address_of(*rank).ok().and_then(|text| place_in(&text)))).collect()
         };
         let after = Duration::from_secs(self.shared.settings.timeout.get().into()) / 6;
-        liveness.requests().survey(after.clamp(SURVEY_AFTER[0], SURVEY_AFTER[1]), Box::new(read));
+        let survey = Survey { hosts, read: Arc::new(read) };
+        liveness.requests().survey(after.clamp(SURVEY_AFTER[0], SURVEY_AFTER[1]), survey);
     }
 }
 

@@ -5,7 +5,7 @@
 //! Invariant: a value parsed from a text is one that the variable accepts.
 //! Not here: where the texts come from (`environment`, `file`).
 
-use crate::{CvarDef, Limits, SWITCH, Value, ValueType};
+use crate::{CvarDef, Limits, SWITCH, Scope, Value, ValueType};
 
 /// The value of a text for a variable, if the variable accepts it.
 pub(super) fn parse(definition: &CvarDef, text: &str) -> Option<Value> {
@@ -49,6 +49,9 @@ fn whole(text: &str) -> Option<i128> {
 
 /// The values that a variable accepts, as text: `takes a whole number from 0 to 1048576 (bytes)`.
 pub fn expectation(definition: &CvarDef) -> String {
+    if definition.scope == Scope::Readonly {
+        return "is only read".into();
+    }
     let mut text = format!("takes {}", values(definition));
     if !definition.unit.is_empty() {
         text += &format!(" ({})", definition.unit);

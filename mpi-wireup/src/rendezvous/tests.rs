@@ -12,13 +12,29 @@ use super::*;
 struct Table {
     values: Mutex<HashMap<String, String>>,
     barrier: Barrier,
+    /// By rank, how many values it has put and got, and their bytes.
+    operations: Mutex<HashMap<u32, (usize, usize)>>,
     /// Values are found only under the process that put them, and a missing one is waited for, as by PMIx.
     waits: bool,
 }
 
 impl Table {
     fn new(size: u32, waits: bool) -> Arc<Table> {
-        Arc::new(Table { values: Mutex::default(), barrier: Barrier::new(size as usize), waits })
+        Arc::new(Table {
+            values: Mutex::default(),
+            barrier: Barrier::new(size as usize),
+            operations: Mutex::default(),
+            waits,
+        })
+    }
+}
+
+impl Table {
+    fn count(&self, rank: u32, value: Option<&str>) {
+        let mut operations = self.operations.lock().unwrap();
+        let (number, bytes) = operations.entry(rank).or_default();
+        *number += 1;
+        *bytes += value.map_or(0, str::len);
     }
 }
 
@@ -45,6 +61,7 @@ impl KeyValueExchange for Place {
     }
     fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError> {
         assert!(value.len() <= 1024 && !value.contains(' '), "{value}");
+        self.table.count(self.rank, Some(value));
         if let Some(value) = (self.changed)(key, value) {
             let key = if self.table.waits { format!("{}/{key}", self.rank) } else { key.into() };
             self.table.values.lock().unwrap().insert(key, value);
@@ -60,7 +77,11 @@ impl KeyValueExchange for Place {
             true => {
                 Ok(Some(values.get(&format!("{from}/{key}")).expect("nobody waits for what was never put").clone()))
             }
-            false => Ok(values.get(key).cloned()),
+            false => {
+                let value = values.get(key).cloned();
+                self.table.count(self.rank, value.as_deref());
+                Ok(value)
+            }
         }
     }
     fn fence(&mut self) -> Result<(), LauncherError> {
@@ -166,6 +187,25 @@ fn the_trouble_of_any_process_is_that_of_all_where_values_are_waited_for() {
     for (change, text) in changes {
         assert_all_fail(&all_with(&Table::new(4, true), 4, host, change), &[text]);
     }
+}
+
+#[test]
+fn the_operations_of_a_rank_do_not_grow_with_the_ranks_of_a_host_except_those_of_its_first_one() {
+    let eight = |rank| HostInfo { boot: format!("b{}", rank % 8), ..HostInfo::own() };
+    let counted = |size| {
+        let table = Table::new(size, false);
+        memories(all_with(&table, size, eight, as_is));
+        let operations = table.operations.lock().unwrap();
+        let of = |rank: u32| operations[&rank];
+        assert!((8..size).all(|rank| of(rank).0 == of(8).0), "all others do as much");
+        (of(0).0, of(1).0, of(8))
+    };
+    let (few, some, many) = (counted(16), counted(64), counted(512));
+    // The lists of the ranks of each host, here in their longest form, take one value more of 512 ranks.
+    assert_eq!((some.2.0, many.2.0), (few.2.0, few.2.0 + 1), "{few:?} {some:?} {many:?}");
+    assert!(many.2.1 < few.2.1 + 5 * 512, "{few:?} {some:?} {many:?}");
+    assert_eq!((some.0 - few.0, many.0 - few.0), (48, 496 + 2), "rank 0: one more for each rank, and that value");
+    assert!(many.1 - few.1 <= 496 / 8 + 3, "the first of another host: one more for each rank there {few:?} {many:?}");
 }
 
 #[test]

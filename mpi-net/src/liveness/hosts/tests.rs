@@ -1,7 +1,7 @@
 //! Hosts whose ranks this process has exchanged nothing with, and what is found about them.
 #![allow(clippy::unwrap_used)] // a failed step panics
 
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 
 use super::super::tests::{HERE, accept_as_peer, start, to_rank};
 use super::*;
@@ -12,14 +12,24 @@ fn listener() -> (TcpListener, u16) {
     (listener, port)
 }
 
-/// Own rank 0 on a host of its own, and one rank of host "h" for each port.
-fn places(ports: &[u16]) -> Vec<Option<Place>> {
-    let of = |host: &str, port| Some(Place { host: host.into(), ip: Some(HERE), port });
-    [of("own", 1)].into_iter().chain(ports.iter().map(|port| of("h", *port))).collect()
+/// Host "h" with one rank for each port, from rank 1 on; and where each rank whose address is read is reported. Port 0: no address.
+fn survey_and_report(own: &Liveness, ports: &[u16], reads: Sender<u32>) {
+    let ranks: Vec<u32> = (1..).take(ports.len()).collect();
+    let ports = ports.to_vec();
+    let read = move |_: &Requests, ranks: &[u32]| {
+        let of = |rank: &u32| {
+            let _ = reads.send(*rank);
+            let port = ports[*rank as usize - 1];
+            (*rank, (port != 0).then(|| Place { host: "h".into(), ip: Some(HERE), port }))
+        };
+        ranks.iter().map(of).collect()
+    };
+    let hosts = vec![HostRanks { name: "named".into(), ranks }];
+    own.requests().survey(Duration::ZERO, Survey { hosts, read: Arc::new(read) });
 }
 
-fn survey(own: &Liveness, places: Vec<Option<Place>>) {
-    own.requests().survey(Duration::ZERO, Box::new(|_| places));
+fn survey(own: &Liveness, ports: &[u16]) {
+    survey_and_report(own, ports, channel().0);
 }
 
 /// A listener that answers no further connection, and those that it has.
@@ -36,19 +46,21 @@ fn silent() -> (TcpListener, u16, Vec<TcpStream>) {
 
 #[test]
 fn each_process_of_a_host_begins_with_another_rank_of_the_other_hosts() {
-    let of = |host: &str, last| Some(Place { host: host.into(), ip: Some(IpAddr::from([10, 0, 0, last])), port: 9 });
-    let all = || vec![of("a", 1), of("a", 1), of("b", 2), of("b", 2), of("b", 3), None, of("c", 2)];
-    let list = |own| {
+    let all = || {
+        let of = |name: &str, ranks: &[u32]| HostRanks { name: name.into(), ranks: ranks.into() };
+        let read = |_: &Requests, _: &[u32]| Vec::new();
+        Survey { hosts: vec![of("b", &[2, 3]), of("c", &[]), of("d", &[4, 5, 6])], read: Arc::new(read) }
+    };
+    let entered = |own| {
         let mut hosts = Hosts::default();
         hosts.enter(own, all());
-        hosts.list
+        hosts
     };
-    assert_eq!(list(0), [vec![2, 3], vec![4], vec![6]]);
-    assert_eq!(list(1), [vec![3, 2], vec![4], vec![6]]);
-    assert_eq!(list(6), [vec![0, 1], vec![2, 3], vec![4]]);
-    let mut hosts = Hosts::default();
-    hosts.enter(0, all());
-    assert_eq!((hosts.with(3), hosts.with(5)), (vec![2, 3], vec![5]));
+    let list = |own| entered(own).list.into_iter().map(|host| host.ranks).collect::<Vec<_>>();
+    assert_eq!(list(0), [vec![2, 3], vec![4, 5, 6]]);
+    assert_eq!(list(1), [vec![3, 2], vec![5, 6, 4]]);
+    let mut hosts = entered(0);
+    assert_eq!((hosts.with(3), hosts.with(7)), (vec![2, 3], vec![7]));
     hosts.departed.insert(2);
     assert_eq!(hosts.next_of(&[2, 3]), Some(3));
     hosts.refused.insert(3);
@@ -68,7 +80,7 @@ fn a_rank_that_cannot_be_connected_with_is_lost_when_its_host_was_silent_for_the
 fn all_ranks_of_a_silent_host_are_lost_when_one_is() {
     let (own, losses) = start(0, Duration::from_secs(1));
     let (_listener, port, _queued) = silent();
-    survey(&own, places(&[port, port, port]));
+    survey(&own, &[port, port, port]);
     let mut ranks = [(); 3].map(|()| losses.recv_timeout(Duration::from_secs(20)).unwrap());
     ranks.sort_unstable();
     let why = "h: nothing came from its host for 1 s";
@@ -81,7 +93,7 @@ fn the_others_of_a_host_are_connected_with_when_one_has_ended_and_those_that_ref
     let ((first, first_port), (third, third_port)) = (listener(), listener());
     // Nothing listens at the second one any more.
     let second_port = listener().1;
-    survey(&own, places(&[first_port, second_port, third_port]));
+    survey(&own, &[first_port, second_port, third_port]);
     let mut peer = accept_as_peer(&first);
     peer.write_all(&[ACCEPTED]).unwrap();
     drop((peer, first));
@@ -97,10 +109,28 @@ fn a_rank_that_leaves_is_replaced_by_another_one_of_its_host_and_a_refusal_alone
     let (own, losses) = start(0, Duration::from_secs(30));
     let ((first, first_port), (third, third_port)) = (listener(), listener());
     let second_port = listener().1;
-    survey(&own, places(&[first_port, second_port, third_port]));
+    survey(&own, &[first_port, second_port, third_port]);
     let mut peer = accept_as_peer(&first);
     peer.write_all(&[ACCEPTED, LEAVING]).unwrap();
     let mut last = accept_as_peer(&third);
     last.write_all(&[ACCEPTED, LEAVING]).unwrap();
     assert_eq!(losses.recv_timeout(LOSS_DELAY * 2), Err(RecvTimeoutError::Timeout));
+}
+
+#[test]
+fn the_address_of_one_rank_of_a_host_is_read_and_those_of_others_when_they_are_needed() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let ((first, first_port), (third, third_port)) = (listener(), listener());
+    let (sender, reads) = channel();
+    survey_and_report(&own, &[first_port, 0, third_port, 9], sender);
+    let mut peer = accept_as_peer(&first);
+    peer.write_all(&[ACCEPTED]).unwrap();
+    assert_eq!(reads.recv().unwrap(), 1);
+    assert_eq!(reads.recv_timeout(Duration::from_secs(1)), Err(RecvTimeoutError::Timeout), "one is enough");
+    peer.write_all(&[LEAVING]).unwrap();
+    // The second one listens nowhere.
+    let mut last = accept_as_peer(&third);
+    last.write_all(&[ACCEPTED]).unwrap();
+    assert_eq!(reads.try_iter().collect::<Vec<_>>(), [2, 3]);
+    assert!(losses.try_recv().is_err());
 }

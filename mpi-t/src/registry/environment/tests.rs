@@ -48,6 +48,24 @@ fn a_program_has_a_prefix_of_its_own() {
     assert_eq!(registry.unknown_environment(), [unknown]);
 }
 
+crate::cvars! {
+    /// What a program finds.
+    struct Found {
+        /// A name.
+        name: Text = "" => { name: "found_name", scope: Readonly },
+    }
+}
+
+#[test]
+fn a_variable_that_is_only_read_has_no_value_from_outside() {
+    let variables = [("FERRUM_FOUND_NAME".to_owned(), "x".to_owned())];
+    let (registry, found) = (Registry::with_environment(variables), Found::new());
+    registry.register_settings(found).expect("a new name");
+    assert_eq!(found.name.get(), "");
+    let errors = registry.startup_errors();
+    assert!(errors.len() == 1 && errors[0].contains("is only read"), "{errors:?}");
+}
+
 #[test]
 fn the_environment_sets_values_by_one_rule_of_names() {
     let (registry, block) = registry(&[
