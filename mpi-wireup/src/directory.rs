@@ -8,6 +8,7 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{WireupError, number};
 use crate::hosts::{random_secret, secret_of};
@@ -25,6 +26,8 @@ pub struct Directory {
     /// Whether the connection is this value's own: that to our launcher.
     own: bool,
     rank: u32,
+    /// Whether the launcher has been told that this process ends normally.
+    has_ended: AtomicBool,
 }
 
 impl Directory {
@@ -33,11 +36,11 @@ impl Directory {
     /// The launcher serves no key-value space to this process.
     pub fn of(rank: u32, size: u32, manager: Option<&Arc<Manager>>) -> Result<Directory, WireupError> {
         if let Some(manager) = manager {
-            return Ok(Directory { manager: manager.clone(), own: false, rank });
+            return Ok(Directory { manager: manager.clone(), own: false, rank, has_ended: AtomicBool::new(false) });
         }
         let get = |name: &str| std::env::var_os(name);
         let link = to_our_launcher(&get, rank, size)?;
-        Ok(Directory { manager: Arc::new(Manager::new(link)), own: true, rank })
+        Ok(Directory { manager: Arc::new(Manager::new(link)), own: true, rank, has_ended: AtomicBool::new(false) })
     }
 
     /// The random number that rank 0 chooses for the job. Collective.
@@ -84,11 +87,13 @@ impl Directory {
         address.ok_or_else(|| LauncherError(format!("rank {rank} has put no address")))
     }
 
-    /// Ends a connection of its own to the launcher: this process needs no further address.
+    /// Reports on a connection of its own to our launcher that this process may end, also without another call. Addresses can still be
+    /// read, by sessions that begin later.
     pub fn finalize(&self) {
-        if self.own {
+        // Relaxed: a second report would change nothing.
+        if self.own && !self.has_ended.swap(true, Ordering::Relaxed) {
             // A launcher that has closed the connection detects the end of the process.
-            let _ = self.manager.finalize();
+            let _ = self.manager.with(|link| link.finalize());
         }
     }
 }

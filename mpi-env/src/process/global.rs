@@ -79,7 +79,7 @@ pub fn codes() -> &'static Arc<ErrorCodes> {
 /// that of a process which has not finalised MPI.
 extern "C" fn at_exit() {
     if let Some(process) = joined() {
-        process.part_from_launcher();
+        process.part_from_launcher(true);
         process.leave_launcher();
     }
 }

@@ -62,20 +62,26 @@ impl Process {
         Ok(required)
     }
 
-    /// Reports a normal end of this process to a foreign launcher, unless the process ends between initialisation and
-    /// finalisation. A session that begins later makes no further request to the launcher.
-    pub(crate) fn part_from_launcher(&self) {
+    /// Reports a normal end of this process to its launcher and to its peers on the network, unless the process is between
+    /// initialisation and finalisation. `exits`: no session begins later.
+    ///
+    /// After the last session of a process that has not called `MPI_Init` another one may begin, and exchange messages with any process:
+    /// the network and the addresses last until the process exits.
+    pub(crate) fn part_from_launcher(&self, exits: bool) {
         let Some(mut guard) = self.engine.process_lock().try_lock() else { return };
         if self.manager.is_none() && !self.engine.uses_network(&guard) {
             return;
         }
         if matches!(self.life(), Life::New | Life::Finalised) && *self.users.get(&guard) == 0 {
-            self.engine.depart(&mut guard);
+            let stays = self.life() == Life::New && !exits && self.directory.is_some();
+            if !stays {
+                self.engine.depart(&mut guard);
+            }
             drop(guard);
             if let Some(directory) = &self.directory {
                 directory.finalize();
             }
-            if let Some(manager) = &self.manager {
+            if let Some(manager) = self.manager.as_ref().filter(|_| !stays) {
                 // A launcher that has closed the connection detects the end of the process.
                 let _ = manager.finalize();
             }
@@ -169,7 +175,7 @@ impl Process {
         self.engine.leave_jobs(&self.engine.lock());
         self.advance(Life::Finalising, Life::Finalised);
         self.spawner.finalize();
-        self.part_from_launcher();
+        self.part_from_launcher(false);
         met.and(left)
     }
 }

@@ -65,7 +65,7 @@ impl Process {
         let session = removed.ok_or_else(|| no_session(handle))?;
         self.errhandlers.get_mut(&mut self.engine.lock()).detach(session.errhandler.get());
         let ended = self.depart();
-        self.part_from_launcher();
+        self.part_from_launcher(false);
         ended
     }
 
