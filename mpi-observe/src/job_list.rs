@@ -21,7 +21,7 @@ pub struct FoundJob {
     /// The process that stands for the job: the `mpiexec` that the user has started, if it runs on this host; else one that has the
     /// memory open, the launcher if it is this library's, or the first rank that runs.
     pub pid: u32,
-    /// The command line of that process.
+    /// The command line of that process; of a part of a job whose `mpiexec` runs on another host, that of its first rank.
     pub command: String,
     /// The process of another job of the list that has spawned it: its launcher, or a rank without one.
     pub spawned_by: Option<u32>,
@@ -30,8 +30,13 @@ pub struct FoundJob {
 impl FoundJob {
     /// A job that a process has open.
     fn new(job: OpenJob, holder: u32) -> FoundJob {
-        let pid = front(&job, holder).unwrap_or(holder);
-        FoundJob { job, pid, command: process::command(pid), spawned_by: None }
+        let front = front(&job, holder);
+        let pid = front.unwrap_or(holder);
+        // What a launcher has started on this host has a command line that no user has written.
+        let rank = || job.view().hosts().first().and_then(|here| here.ranks.first().copied());
+        let first = if front.is_none() && job.view().launcher_pid() == holder { rank() } else { None };
+        let of_rank = first.map(|rank| process::command(job.view().pid(rank))).filter(|command| !command.is_empty());
+        FoundJob { command: of_rank.unwrap_or_else(|| process::command(pid)), job, pid, spawned_by: None }
     }
 }
 

@@ -66,16 +66,23 @@ pub(super) enum Refusal {
     Slots { ranks: u32, slots: u32, hosts: usize },
     #[error("{0}")]
     Allocation(String),
+    /// A variable of the environment, with what it has to be.
+    #[error("{0}")]
+    Variable(String),
     #[error(
         "host {host} is not in this Slurm allocation, which has {hosts}; name others, or write --manager prterun or hydra"
     )]
     NotAllocated { host: String, hosts: String },
     #[error(
         "no launcher that reaches other hosts is found in PATH: install MPICH's Hydra (package mpich) or PRRTE (package \
-         prrte), or start mpiexec inside a Slurm allocation"
+         prrte), or start mpiexec inside a Slurm allocation; one that is elsewhere is named by --manager PATH, or by \
+         FERRUM_MANAGER"
     )]
     NoManagers,
-    #[error("{0}, which is to reach the other hosts, is not found in PATH; install it, or write --manager PATH")]
+    #[error(
+        "{0}, which is to reach the other hosts, is not found in PATH; install it, or write --manager PATH, or set \
+         FERRUM_MANAGER"
+    )]
     NoManager(&'static str),
     #[error("cannot start {0:?}, which is to reach the other hosts: {1}")]
     Manager(PathBuf, io::Error),
@@ -133,6 +140,7 @@ impl Refusal {
             | Refusal::Cores { .. }
             | Refusal::Slots { .. }
             | Refusal::Allocation(_)
+            | Refusal::Variable(_)
             | Refusal::NotAllocated { .. } => 2,
             Refusal::OnHost { code, .. } => *code,
             Refusal::Interrupted(signal) => 128 + signal,

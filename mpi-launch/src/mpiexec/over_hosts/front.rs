@@ -99,6 +99,8 @@ struct Front<'a> {
     time_report: Option<TimeReport>,
     limit: Duration,
     command: String,
+    /// What to look at when the launcher does not reach a host.
+    advice: Option<&'static str>,
     /// What was lost, in the order in which that was seen, and when the cause is chosen.
     losses: Vec<Failure>,
     verdict_at: Option<Instant>,
@@ -123,7 +125,7 @@ pub(in crate::mpiexec) fn run(
     parent: Option<&mut Parent>,
 ) -> Result<Outcome, Refusal> {
     let placement = plan.placement.as_ref().expect("a job on several hosts has a placement");
-    let limit = silence_limit().map_err(Refusal::Unreached)?;
+    let limit = silence_limit().map_err(Refusal::Variable)?;
     let allocation = nodelist::allocation(&|name| std::env::var_os(name)).map_err(Refusal::Allocation)?;
     let starter = Starter::choose(options.manager.as_ref(), allocation.is_some(), &in_path)?;
     if let Some(allocation) = allocation.filter(|_| starter.is_slurm()) {
@@ -133,17 +135,15 @@ pub(in crate::mpiexec) fn run(
             return Err(Refusal::NotAllocated { host: host.clone(), hosts });
         }
     }
-    let secret = Secret::new()?;
+    let (secret, net_secret) = (Secret::new()?, Secret::new()?);
     let listener = listen()?;
     listener.set_nonblocking(true)?;
     let meeting =
         Meeting { secret, port: listener.local_addr()?.port(), addresses: addresses(), limit_s: limit.as_secs() };
-    let own = std::env::current_exe()?;
-    let command = starter.command(&placement.hosts, &own, os::is_root());
+    let command = starter.command(&placement.hosts, &std::env::current_exe()?, os::is_root());
     reporter.verbose(|| format!("hosts {} are reached by: {}", placement.hosts.join(", "), shown(&command)));
     let (signals, mask) = os::take_signals(&FORWARDED, libc::SIGCHLD)?;
     let inherited = Inherited { signals: mask, open_files: os::open_files() };
-    let net_secret = Secret::new()?;
     let part = JobPart {
         number: random()?[0],
         secret: net_secret.to_text(),
@@ -189,6 +189,7 @@ pub(in crate::mpiexec) fn run(
         time_report: None,
         limit,
         command: shown(&command),
+        advice: starter.advice(),
         losses: Vec::new(),
         verdict_at: None,
         spawning: Spawning::new(reporter.job(), net_secret.job_number(), inherited),
@@ -317,11 +318,13 @@ impl Front<'_> {
             absent.join(", "),
             self.command
         );
-        let said = self.launcher.said();
+        let (said, is_json) = (self.launcher.said(), self.reporter.is_json());
         if !said.is_empty() {
-            let lines = if self.reporter.is_json() { said } else { format!("\n  {}", said.replace('\n', "\n  ")) };
+            let lines = if is_json { said } else { format!("\n  {}", said.replace('\n', "\n  ")) };
             sentence += &format!("; it has written: {lines}");
         }
+        let join = if is_json { "; " } else { "\n" };
+        self.advice.iter().for_each(|advice| sentence += &format!("{join}{advice}"));
         Refusal::Unreached(sentence)
     }
 

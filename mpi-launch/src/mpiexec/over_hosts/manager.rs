@@ -61,6 +61,21 @@ impl Starter {
         }
     }
 
+    /// What to look at when it does not reach a host; `None`: its own message is all.
+    pub(super) fn advice(&self) -> Option<&'static str> {
+        match self.kind {
+            ManagerKind::Srun => None,
+            ManagerKind::Prterun => Some(
+                "prterun uses ssh, or the command in PRTE_MCA_plm_ssh_agent: `ssh HOST true` has to end without a question, \
+                 and prted has to be in PATH there",
+            ),
+            ManagerKind::Hydra => Some(
+                "Hydra uses ssh, or the command in HYDRA_LAUNCHER_EXEC: `ssh HOST true` has to end without a question, and \
+                 Hydra and this mpiexec have to be at the same paths there",
+            ),
+        }
+    }
+
     /// Whether it starts proxies on the hosts of an allocation only.
     pub(super) fn is_slurm(&self) -> bool {
         self.kind == ManagerKind::Srun
