@@ -3,6 +3,7 @@
  *   start        they do not call MPI_Init, in which the others are
  *   long         each exchanges long messages with one of the other half
  *   collective   all are in long reductions
+ *   lock         they hold the lock of a window of the others, which wait for it
  *   spawn        all are in MPI_Comm_spawn, whose processes do not call MPI_Init (`faults child HOST FOLDER`)
  *   end          they do not call MPI_Finalize, in which the others are
  */
@@ -74,6 +75,22 @@ int main(int argc, char **argv)
             MPI_Allreduce(out, in, REDUCED / sizeof(int), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
             if (round == 0)
                 report_up();
+        }
+    } else if (!strcmp(moment, "lock")) {
+        const int target = is_hit ? other : rank;
+        MPI_Win window;
+        MPI_Win_create(in, LONG, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+        for (int turn = 0; turn < 2; turn++) {
+            if (is_hit == (turn == 0)) {
+                if (turn == 1)
+                    report_up();
+                MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
+                MPI_Put(out, 1, MPI_BYTE, target, 0, 1, MPI_BYTE, window);
+                MPI_Win_flush(target, window);
+            }
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (is_hit)
+                stay();
         }
     } else if (!strcmp(moment, "spawn")) {
         char *arguments[] = {"child", argv[2], argv[3], NULL};

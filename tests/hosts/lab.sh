@@ -219,7 +219,7 @@ run)
     ;;
 cut) ip -n "$(name s)" link set "v$1" down ;;
 mend) ip -n "$(name s)" link set "v$1" up ;;
-rate) ip netns exec "$(name "h$1")" tc qdisc replace dev eth0 root tbf rate "$2" burst 256kb latency 50ms ;;
+rate) ip netns exec "$(name "h$1")" tc qdisc replace dev eth0 root tbf rate "$2" burst ${3:-256kb} latency 50ms ;;
 kill) kill -9 "$(cat "$folder/pid$1")" ;;
 again) again "$1" ;;
 slurm) slurm ;;

@@ -11,7 +11,24 @@ use crate::Result;
 use crate::peers::Library;
 
 /// The chapters of the programs.
-const CHAPTERS: [&str; 8] = ["p2p", "coll", "comm", "topo", "datatype", "win", "file", "dynamic"];
+const CHAPTERS: [&str; 16] = [
+    "p2p",
+    "coll",
+    "comm",
+    "topo",
+    "datatype",
+    "win",
+    "file",
+    "dynamic",
+    "attributes",
+    "errors",
+    "group",
+    "handles",
+    "info",
+    "memory",
+    "rules",
+    "session",
+];
 
 /// All programs of the chapters, each with the most ranks of its line in the manifest; with `--whole`, with all numbers from two on.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {

@@ -8,13 +8,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Context, Report};
+use super::{Context, Report, network};
 use crate::peers::Library;
 use crate::{Result, paths, process};
 
 const LIMIT: Duration = Duration::from_secs(120);
-/// Number of ranks, and of cases.
-const RUNS: [(usize, usize); 4] = [(1, 1000), (2, 1000), (5, 1000), (12, 1500)];
+/// Number of ranks, and of cases; and whether a network is between the halves of the ranks.
+const RUNS: [(usize, usize, bool); 5] =
+    [(1, 1000, false), (2, 1000, false), (5, 1000, false), (12, 1500, false), (5, 1000, true)];
 
 /// Each number of ranks with its own cases; skipped without Python.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
@@ -28,9 +29,13 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let program = folder.join("cases");
     library.compile(&sources.join("cases.c"), &program, &["-O1", "-Wall", "-Wextra", "-Werror"])?;
     let model = sources.join("model.py");
-    for (ranks, cases) in RUNS {
-        let name = format!("{ranks} ranks");
-        report.step(&name, || compare(&library, &folder, &program, &model, (ranks, cases)))?;
+    for (ranks, cases, hosts) in RUNS {
+        let name = format!("{ranks} ranks{}", if hosts { " on the network" } else { "" });
+        if hosts && !network::has_libfabric() {
+            report.skip(&name, "libfabric.so.1 is not found (Debian: libfabric1)");
+            continue;
+        }
+        report.step(&name, || compare(&library, &folder, &program, &model, (ranks, cases, hosts)))?;
     }
     Ok(())
 }
@@ -40,12 +45,16 @@ fn compare(
     folder: &Path,
     program: &Path,
     model: &Path,
-    (ranks, cases): (usize, usize),
+    (ranks, cases, hosts): (usize, usize, bool),
 ) -> Result<()> {
     let (list, answers) = (folder.join(format!("{ranks}.cases")), folder.join(format!("{ranks}.answers")));
     let numbers = [ranks, cases, 1000 + ranks].map(|number| number.to_string());
     process::must(Command::new("python3").arg(model).arg("make").arg(&list).args(&numbers), LIMIT)?;
-    process::must(library.launch(ranks, program).arg(&list).arg(&answers), LIMIT)?;
+    let mut run = library.launch(ranks, program);
+    if hosts {
+        run.env("FERRUM_NET_FORCE", "hosts");
+    }
+    process::must(run.arg(&list).arg(&answers), LIMIT)?;
     let check =
         process::run(Command::new("python3").arg(model).arg("check").args([&list, &answers]).arg(&numbers[0]), LIMIT)?;
     if check.success() { Ok(()) } else { Err(check.report().into()) }

@@ -1,5 +1,5 @@
 //! Faults at each moment of a job (`tests/hosts/faults.c`): a link that is cut, a host that is killed, a daemon of the launcher that is
-//! killed; while the ranks start, are in a long message, in a collective, in a spawn, and while they end.
+//! killed; while the ranks start, are in a long message, in a collective, hold a lock, are in a spawn, and while they end.
 //!
 //! Invariant: after each case all hosts are up and connected. Not here: the same faults without MPI (`hosts`), and under launchers
 //! alone (`messages`).
@@ -62,13 +62,14 @@ struct Moment {
 const START: Moment = Moment { name: "start", up: 4, doing: "ranks 2-3: has not called MPI_Init\n" };
 const LONG: Moment = Moment { name: "long", up: 4, doing: "inside MPI_Sendrecv" };
 const COLLECTIVE: Moment = Moment { name: "collective", up: 4, doing: "inside MPI_Allreduce" };
+const LOCK: Moment = Moment { name: "lock", up: 4, doing: "outside MPI, after MPI_Barrier" };
 // The loss is reported of both jobs, or of the spawned one alone.
 const SPAWN: Moment = Moment { name: "spawn", up: 8, doing: "ranks 2-3: " };
 const END: Moment = Moment { name: "end", up: 4, doing: "outside MPI, after MPI_Sendrecv" };
 
 /// All moments and faults under Hydra, and under PRRTE those that differ in what the launcher does.
 const FAULTS: &[(Launcher, &[Moment], &[Fault])] = &[
-    (HYDRA, &[START, LONG, COLLECTIVE, SPAWN, END], &[CUT, HOST, DAEMON]),
+    (HYDRA, &[START, LONG, COLLECTIVE, LOCK, SPAWN, END], &[CUT, HOST, DAEMON]),
     (PRRTE, &[COLLECTIVE, SPAWN], &[CUT, HOST, DAEMON]),
 ];
 const SLURM_FAULTS: &[(Launcher, &[Moment], &[Fault])] = &[(SLURM, &[COLLECTIVE], &[CUT, HOST, DAEMON])];
