@@ -1,5 +1,5 @@
 //! How near the cores of a run were: near cores share a cache, far ones do not, and a virtual machine may move its cores
-//! from one to the other. Programs of two ranks measure half the round trip of one cache line before and after
+//! from one to the other, or make them threads of one core. Programs of two ranks measure half the round trip of one cache line before and after
 //! (`benches/c/floor.h`).
 //!
 //! Invariant: numbers are compared within one class only.
@@ -14,6 +14,9 @@ use crate::peers::Library;
 /// 100 and more even on fast machines.
 const FAR: f64 = 90.0;
 
+/// A shorter one is that of two threads of one core, which share its first cache: 21 to 24 were measured.
+const ONE_CORE: f64 = 28.0;
+
 /// A longer one means that another program used a core.
 const IN_USE: f64 = 1000.0;
 
@@ -22,6 +25,7 @@ const IN_USE: f64 = 1000.0;
 pub enum Class {
     /// A program that does not measure it: its work is one rank's, or has more ranks than two.
     Any,
+    OneCore,
     Near,
     Far,
 }
@@ -31,13 +35,18 @@ impl Class {
     pub fn label(self) -> &'static str {
         match self {
             Class::Any => "",
+            Class::OneCore => " one core",
             Class::Near => " near",
             Class::Far => " far",
         }
     }
 
     fn of(floor: f64) -> Class {
-        if floor < FAR { Class::Near } else { Class::Far }
+        match floor {
+            ..ONE_CORE => Class::OneCore,
+            ..FAR => Class::Near,
+            _ => Class::Far,
+        }
     }
 }
 
@@ -94,6 +103,7 @@ mod tests {
     fn a_run_has_a_class_unless_its_cores_moved() {
         assert_eq!(class_of(&run(&[("latency/8", 3.0)])), Some(Class::Any));
         assert_eq!(class_of(&run(&[("floor", 50.0), ("x", 3.0), ("floor_after", 55.0)])), Some(Class::Near));
+        assert_eq!(class_of(&run(&[("floor", 22.0), ("floor_after", 23.0)])), Some(Class::OneCore));
         assert_eq!(class_of(&run(&[("floor", 250.0), ("floor_after", 240.0)])), Some(Class::Far));
         assert_eq!(class_of(&run(&[("floor", 250.0), ("floor_after", 50.0)])), None);
         assert_eq!(class_of(&run(&[("floor", 250.0), ("floor_after", 20_000.0)])), None);

@@ -1,5 +1,5 @@
 //! `bench hosts`: messages and collectives between two hosts, which are namespaces of this machine (`tests/hosts/lab.sh`), under
-//! Hydra, beside MPICH over libfabric, and plain libfabric (`fi_pingpong`).
+//! Hydra, beside MPICH over libfabric, and plain libfabric (`fi_pingpong`); and the start of a job under Slurm, too.
 //!
 //! Invariant: one round runs a program once with every library before the next round starts. No process and no namespace is left.
 //! Not here: the programs (`benches/c`), the table (`table`).
@@ -14,6 +14,7 @@ use super::floor::Class;
 use super::{Measured, record, table};
 use crate::lab::Lab;
 use crate::peers::{self, Library};
+use crate::process::Outcome;
 use crate::{Result, dist, paths, process, tools, ui};
 
 const LIMIT: Duration = Duration::from_secs(90);
@@ -101,6 +102,17 @@ pub fn run(rounds: u32, with_peers: bool) -> Result<()> {
             }
         }
     }
+    match bench.lab.command(&["slurm"]).output() {
+        Ok(output) if output.status.success() => {
+            for runner in (0..rounds).flat_map(|_| &runners).filter(|runner| runner.library.is_some()) {
+                match bench.start_under_slurm(runner) {
+                    Ok(number) => record(&mut measured, cases.len(), Class::Any, runner.name, vec![number]),
+                    Err(failure) => failures.push(format!("{}: {failure}", runner.name)),
+                }
+            }
+        }
+        _ => ui::note("left out: starts under Slurm (Debian: slurm-wlm, munge)"),
+    }
     let names: Vec<&str> = runners.iter().map(|runner| runner.name).collect();
     let rows = table::rows(&measured);
     ui::answer(table::text(&rows, &names));
@@ -138,14 +150,18 @@ impl Bench {
                 let outcome = process::must(&mut command, LIMIT)?;
                 match printed {
                     true => outcome.stdout.lines().map(super::cases::parse).collect(),
-                    false => {
-                        let value = outcome.wall.as_secs_f64() * 1e3;
-                        Ok(vec![Number { name: format!("start and end/2x{}", ranks / 2), value, unit: "ms".into() }])
-                    }
+                    false => Ok(vec![wall_time(format!("start and end/2x{}", ranks / 2), &outcome)]),
                 }
             }
             _ => Ok(Vec::new()),
         }
+    }
+
+    fn start_under_slurm(&self, runner: &Runner) -> Result<Number> {
+        let mut command = self.on("1", runner);
+        command.args(["srun", "--mpi=pmi2", "-N", "2", "-n", "4", "--overcommit"]);
+        let outcome = process::must(command.arg(programs(runner).join("startend")), LIMIT)?;
+        Ok(wall_time("start and end/srun 2x2".into(), &outcome))
     }
 
     fn on(&self, host: &str, runner: &Runner) -> Command {
@@ -188,6 +204,10 @@ impl Bench {
             None => Err(format!("fi_pingpong printed {:?}", outcome.stdout).into()),
         }
     }
+}
+
+fn wall_time(name: String, outcome: &Outcome) -> Number {
+    Number { name, value: outcome.wall.as_secs_f64() * 1e3, unit: "ms".into() }
 }
 
 fn programs(runner: &Runner) -> PathBuf {
