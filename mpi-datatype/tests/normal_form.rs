@@ -48,7 +48,7 @@ fn constructions_of_one_layout_have_one_form() {
                 grid: &[2, 1],
                 order: MPI_ORDER_FORTRAN,
             },
-            &Datatype::structure(&[1], &[0], &[int.clone()], SMALL).expect("small"),
+            &Datatype::structure(&[1], &[0], std::slice::from_ref(int), SMALL).expect("small"),
             SMALL,
         )
         .expect("small"),

@@ -32,7 +32,7 @@ pub(crate) struct Typed {
 
 /// The interceptor at the address of a tool's variable.
 pub(crate) fn at(address: usize) -> Result<&'static raw::Interceptor, String> {
-    if address % align_of::<raw::Interceptor>() != 0 {
+    if !address.is_multiple_of(align_of::<raw::Interceptor>()) {
         return Err("its variable ferrum_interceptor_v1 is not aligned".into());
     }
     // SAFETY: the tool defines the variable with this type, by ferrum_stack.h, and stays loaded.

@@ -100,9 +100,11 @@ pub fn intercomm_create_from_groups(
     let make = || {
         let (local, tag) = (local?, string_tag(tag)?);
         let ranks = |size: u32| move || format!("the group has {}", processes_and_ranks(size));
-        let others = handler
-            .and_then(|()| Ok(hints_found = hints(info)?))
-            .and_then(|()| Ok(place = Some(check::out("newintercomm", new)?)));
+        let others = handler.and_then(|()| {
+            hints_found = hints(info)?;
+            place = Some(check::out("newintercomm", new)?);
+            Ok(())
+        });
         if local.size() == 0 {
             return others.map(|()| Handle(abi::MPI_COMM_NULL));
         }
