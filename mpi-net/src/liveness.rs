@@ -294,7 +294,7 @@ impl Watch {
         let limits = limits.chain(self.ending.iter().map(|it| it.at)).chain(self.again.iter().map(|it| it.at));
         let accepts_from = self.listener.iter().map(|_| self.accepts_from).filter(|at| *at > now);
         let survey = self.survey.iter().map(|(at, _)| *at);
-        let next = limits.chain(accepts_from).chain(survey).min();
+        let next = limits.chain(accepts_from).chain(survey).chain(self.hosts.due()).min();
         let wait = next.map_or(-1, |next| {
             i32::try_from(next.saturating_duration_since(Instant::now()).as_millis()).map_or(i32::MAX, |ms| ms + 1)
         });
@@ -328,7 +328,7 @@ impl Watch {
             (self.on_end)(rank, end);
             self.suspect_host(rank);
         }
-        self.read_places();
+        self.go_on_with_hosts(now);
         true
     }
 
@@ -392,7 +392,11 @@ impl Watch {
                 (self.on_end)(rank, End::Departed);
                 self.departed(rank);
             }
-            Ok(1) => connections[at].confirmed |= byte[0] == ACCEPTED,
+            Ok(1) if byte[0] == ACCEPTED => {
+                connections[at].confirmed = true;
+                self.hosts.is_there(rank);
+            }
+            Ok(1) => {}
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             // The other process has not accepted it, because it had no descriptor or too many others, or what listened was another one.
             outcome if !connections[at].confirmed => {

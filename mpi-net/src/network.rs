@@ -117,6 +117,8 @@ struct Shared {
     /// Rings the doorbell of the endpoint, and the thread that calls it.
     bell: Mutex<Bell>,
     remote_access: bool,
+    /// World rank of this process.
+    rank: u32,
 }
 
 /// A record may end a registration, which the thread that hands it out then drops with `inner` locked.
@@ -243,7 +245,7 @@ impl Network {
         inner.post_receives();
         let ip = liveness::ip_of(&inner.own_address);
         let (inner, ended, bell) = (Mutex::new(inner), Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { settings, inner, ended, bell, remote_access });
+        let shared = Arc::new(Shared { settings, inner, ended, bell, remote_access, rank: options.rank });
         let liveness = shared.watch_peers(options, ip);
         shared.lock().liveness = liveness.as_ref().ok().map(Liveness::requests);
         let network = Network { shared, liveness };
@@ -261,7 +263,8 @@ impl Network {
         format!("{FORMAT};{};{host};{hex};{port}", inner.provider.facts.provider.replace(';', "+"))
     }
 
-    /// Passes where the addresses of the others are found, and the other hosts. Before the first message.
+    /// Passes where the addresses of the others are found, and the hosts of the job, that of this process first; none: losses are found
+    /// only of processes with which it exchanges messages. Before the first message.
     pub fn set_addresses(&self, addresses: Arc<dyn Addresses>, hosts: Vec<HostRanks>) {
         self.shared.lock().addresses = Some(addresses.clone());
         self.survey_hosts(addresses, hosts);

@@ -32,7 +32,7 @@ impl FoundJob {
     fn new(job: OpenJob, holder: u32) -> FoundJob {
         let front = front(&job, holder);
         let pid = front.unwrap_or(holder);
-        // What a launcher has started on this host has a command line that no user has written.
+        // The command line of a proxy does not name the program.
         let rank = || job.view().hosts().first().and_then(|here| here.ranks.first().copied());
         let first = if front.is_none() && job.view().launcher_pid() == holder { rank() } else { None };
         let of_rank = first.map(|rank| process::command(job.view().pid(rank))).filter(|command| !command.is_empty());

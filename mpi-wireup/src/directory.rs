@@ -26,7 +26,7 @@ pub struct Directory {
     /// Whether the connection is this value's own: that to our launcher.
     own: bool,
     rank: u32,
-    /// Whether the launcher has been told that this process ends normally.
+    /// Whether the launcher has the report that the exit of this process is a normal end: saves a request.
     has_ended: AtomicBool,
 }
 
@@ -87,10 +87,10 @@ impl Directory {
         address.ok_or_else(|| LauncherError(format!("rank {rank} has put no address")))
     }
 
-    /// Reports on a connection of its own to our launcher that this process may end, also without another call. Addresses can still be
-    /// read, by sessions that begin later.
+    /// Reports on a connection of its own to our launcher that the exit of this process is a normal end. Our launcher still answers
+    /// requests for addresses, which sessions that begin later make.
     pub fn finalize(&self) {
-        // Relaxed: a second report would change nothing.
+        // Relaxed: nothing else is read with it.
         if self.own && !self.has_ended.swap(true, Ordering::Relaxed) {
             // A launcher that has closed the connection detects the end of the process.
             let _ = self.manager.with(|link| link.finalize());

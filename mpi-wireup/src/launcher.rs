@@ -49,7 +49,7 @@ pub trait KeyValueExchange {
 
 /// A launcher, to which a process reports how it ends.
 pub trait Launcher: KeyValueExchange + Send {
-    /// Reports that this process will end normally. No request follows.
+    /// Reports that this process will end normally. Our `mpiexec` still answers requests for values; other launchers get no further request.
     /// # Errors
     /// The launcher does not answer.
     fn finalize(&mut self) -> Result<(), LauncherError>;

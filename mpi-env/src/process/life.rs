@@ -66,7 +66,7 @@ impl Process {
     /// initialisation and finalisation. `exits`: no session begins later.
     ///
     /// After the last session of a process that has not called `MPI_Init` another one may begin, and exchange messages with any process:
-    /// the network and the addresses last until the process exits.
+    /// the network and the addresses last until the process exits. After `MPI_Finalize` a session has the addresses that were read before.
     pub(crate) fn part_from_launcher(&self, exits: bool) {
         let Some(mut guard) = self.engine.process_lock().try_lock() else { return };
         if self.manager.is_none() && !self.engine.uses_network(&guard) {

@@ -43,10 +43,10 @@ pub(super) fn attach(
     meters: &Meters,
 ) -> Result<(Endpoint, OverNetwork)> {
     let place = &joined.attachment;
-    let Some(mut hosts) = over_hosts(joined, settings.force.get())? else {
+    let Some(hosts) = over_hosts(joined, settings.force.get())? else {
         return Ok((Endpoint::attach(place, fabric)?, OverNetwork::default()));
     };
-    let here: Arc<[u32]> = hosts.remove(0).ranks.into();
+    let here: Arc<[u32]> = hosts[0].ranks.as_slice().into();
     let directory = Directory::of(place.rank, place.size, joined.manager.as_ref()).map_err(other)?;
     let secret = match &joined.over {
         Some(over) => over.secret,

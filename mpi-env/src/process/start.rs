@@ -83,7 +83,9 @@ pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Bo
         process.manager = joined.manager;
         process.directory = network.directory;
         network.warning.iter().for_each(|sentence| process.warn(sentence));
-        network.report.iter().for_each(|sentence| process.note(sentence));
+        if let Some(sentence) = &network.report {
+            process.note(sentence);
+        }
         if process.manager.is_none() {
             process.spawner = Box::new(Spawner::new(Some(process.job.launcher_pid() as i32)));
         }

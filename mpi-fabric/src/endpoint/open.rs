@@ -107,7 +107,7 @@ impl Endpoint {
         Endpoint::join(host, wireup.size, Some((network, true)), settings)
     }
 
-    /// Opens the job memory of an attachment, which takes its descriptor over.
+    /// Opens the job memory of an attachment, and takes its descriptor over.
     fn open_job(wireup: &Attachment) -> Result<Arc<Job>> {
         let mut job = wireup.job()?;
         // SAFETY: it is the job's memory, inherited for this purpose only.

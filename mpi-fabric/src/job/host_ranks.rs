@@ -99,7 +99,13 @@ mod tests {
     #[test]
     fn hosts_without_room_are_left_out() {
         let job = Job::create(&JobOptions { ranks: 1000, ring_bytes: None, cores: 1 }).expect("memory");
-        let hosts: Vec<HostRanks> = (0..10).map(|at| host("a", (0..100).map(|i| i * 10 + at))).collect();
+        let in_turn: Vec<HostRanks> = (0..100).map(|at| host("node", (0..10).map(|i| i * 100 + at))).collect();
+        job.set_hosts(&in_turn);
+        assert_eq!(job.hosts(), in_turn);
+        // A random one for each rank.
+        let of = |rank: &u32| (rank.wrapping_mul(2_654_435_761) >> 16) % 10;
+        let hosts: Vec<HostRanks> =
+            (0..10).map(|at| host("a", (0..1000).filter(|rank| of(rank) == at).collect::<Vec<_>>())).collect();
         job.set_hosts(&hosts);
         let read = job.hosts();
         assert!(!read.is_empty() && read.len() < 10 && hosts.starts_with(&read), "{}", read.len());
@@ -118,7 +124,7 @@ mod tests {
         #[test]
         fn what_is_read_of_any_text_keeps_the_invariant(
             text in prop_oneof![
-                "([0-9,-]{0,8} [a-z\\x00-\\x7f]{0,8}\n){0,8}".prop_map(String::into_bytes),
+                "([0-9,/-]{0,8} [a-z\\x00-\\x7f]{0,8}\n){0,8}".prop_map(String::into_bytes),
                 prop::collection::vec(any::<u8>(), 0..200),
             ],
             more in prop_oneof![Just(0), any::<u64>()],

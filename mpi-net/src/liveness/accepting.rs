@@ -84,6 +84,7 @@ impl Watch {
                 && has_room(from)
                 && new.stream.write_all(&[ACCEPTED]).is_ok()
             {
+                self.hosts.is_there(from);
                 let host = name_in(&new.hello);
                 let peer = self.peers.entry(from).or_insert_with(|| Peer { host, connections: Vec::new() });
                 peer.connections.push(Connection { stream: new.stream, confirmed: true, dialled: None });

@@ -38,14 +38,12 @@ pub(super) struct Dialled {
     until: Instant,
     /// When the first one began of those at the end that got no answer.
     silent_since: Option<Instant>,
-    /// Whether a refusal shows that the rank is lost: another one of its host is.
-    pub(super) suspected: bool,
 }
 
 impl Dialled {
     pub(super) fn new(dial: Dial, silence: Duration) -> Dialled {
         let now = Instant::now();
-        Dialled { dial, at: now, pause: FIRST_PAUSE, until: now + silence, silent_since: None, suspected: false }
+        Dialled { dial, at: now, pause: FIRST_PAUSE, until: now + silence, silent_since: None }
     }
 
     /// The last attempt has failed; `since`: when it began, if it got no answer.

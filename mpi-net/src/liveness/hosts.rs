@@ -27,26 +27,35 @@ pub(crate) struct Place {
     pub(crate) port: u16,
 }
 
-/// Reads where each of some ranks listens; `None` for a rank that is not known. Those that are left when this process ends are absent.
+/// Reads where each of some ranks listens; `None` for a rank that listens nowhere. Ranks whose places cannot be read now are absent, and
+/// those that were not reached when this process leaves.
 pub(crate) type ReadPlaces = Arc<dyn Fn(&Requests, &[u32]) -> Vec<(u32, Option<Place>)> + Send + Sync>;
 
-/// The other hosts of the job, and how to read where their ranks listen.
+/// The other hosts of the job to connect with, the ranks of each in the order in which they are tried, and how to read where they listen.
 pub(crate) struct Survey {
     pub(crate) hosts: Vec<HostRanks>,
     pub(crate) read: ReadPlaces,
 }
 
+/// Before places that could not be read are read again.
+const READ_PAUSE: Duration = Duration::from_secs(1);
+
 /// What is known about the ranks of other hosts.
 #[derive(Default)]
 pub(super) struct Hosts {
-    /// The hosts, with the ranks of each in the order in which this process connects with one of them.
     list: Vec<HostRanks>,
     places: HashMap<u32, Place>,
     read: Option<ReadPlaces>,
-    /// Ranks to connect with when it is known where they listen, and whether a refusal of each shows that it is lost.
-    wanted: HashMap<u32, bool>,
+    /// Ranks to connect with when it is known where they listen.
+    wanted: HashSet<u32>,
     /// Whether a thread reads where ranks listen.
-    reads: bool,
+    is_reading: bool,
+    /// When the next one may start; `None`: at once.
+    read_from: Option<Instant>,
+    /// Ranks that have left, and when another one of the host of each is connected with: all may be leaving.
+    replaced: Vec<(Instant, u32)>,
+    /// Ranks that listen nowhere.
+    nowhere: HashSet<u32>,
     /// Ranks that have left as they should.
     departed: HashSet<u32>,
     /// Ranks where nothing listens any more.
@@ -57,16 +66,6 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// Enters the hosts. Each process of a host begins with another rank of the other one, so that none has all connections.
-    fn enter(&mut self, own: u32, Survey { hosts, read }: Survey) {
-        self.list = hosts.into_iter().filter(|host| !host.ranks.is_empty()).collect();
-        for host in &mut self.list {
-            let first = own as usize % host.ranks.len();
-            host.ranks.rotate_left(first);
-        }
-        self.read = Some(read);
-    }
-
     fn of(&self, rank: u32) -> Option<&HostRanks> {
         self.list.iter().find(|host| host.ranks.contains(&rank))
     }
@@ -81,9 +80,20 @@ impl Hosts {
         self.refused.contains(&rank)
     }
 
+    /// A connection shows that a rank has not ended.
+    pub(super) fn is_there(&mut self, rank: u32) {
+        self.refused.remove(&rank);
+    }
+
+    /// When something is due that no connection causes.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let read_from = self.read_from.filter(|_| !self.is_reading && !self.wanted.is_empty());
+        self.replaced.iter().map(|(at, _)| *at).chain(read_from).min()
+    }
+
     /// A rank of a host to connect with, if one may still be there.
     fn next_of(&self, ranks: &[u32]) -> Option<u32> {
-        let gone = [&self.departed, &self.refused, &self.ended, &self.silent];
+        let gone = [&self.departed, &self.refused, &self.ended, &self.silent, &self.nowhere];
         ranks.iter().copied().find(|rank| gone.iter().all(|set| !set.contains(rank)))
     }
 }
@@ -92,7 +102,7 @@ impl Watch {
     /// Begins to connect with a rank of each other host, if that is due.
     pub(super) fn survey_due(&mut self, now: Instant) {
         let Some((_, survey)) = self.survey.take_if(|(at, _)| *at <= now) else { return };
-        self.hosts.enter(self.config.rank, survey);
+        (self.hosts.list, self.hosts.read) = (survey.hosts, Some(survey.read));
         for host in self.hosts.list.clone() {
             self.watch_host(&host.ranks);
         }
@@ -101,12 +111,19 @@ impl Watch {
         self.hosts.silent.clone().into_iter().for_each(|rank| self.lose_host(rank));
     }
 
-    /// Starts to read where the ranks listen that are to be connected with, unless a thread does that.
-    pub(super) fn read_places(&mut self) {
-        let Some(read) = self.hosts.read.clone().filter(|_| !self.hosts.reads && !self.hosts.wanted.is_empty()) else {
-            return;
-        };
-        let mut ranks: Vec<u32> = self.hosts.wanted.keys().copied().collect();
+    /// Connects with another rank of the hosts where one has left, and starts to read where ranks listen that are to be connected with, as
+    /// far as that is due.
+    pub(super) fn go_on_with_hosts(&mut self, now: Instant) {
+        let (due, later): (Vec<_>, Vec<_>) = self.hosts.replaced.drain(..).partition(|(at, _)| *at <= now);
+        self.hosts.replaced = later;
+        for (_, rank) in due {
+            let ranks = self.hosts.with(rank);
+            self.watch_host(&ranks);
+        }
+        let Hosts { is_reading, wanted, read_from, .. } = &self.hosts;
+        let may_read = !is_reading && !wanted.is_empty() && read_from.is_none_or(|from| from <= now);
+        let Some(read) = self.hosts.read.clone().filter(|_| may_read) else { return };
+        let mut ranks: Vec<u32> = wanted.iter().copied().collect();
         ranks.sort_unstable();
         let requests = self.requests.clone();
         let run = move || {
@@ -114,28 +131,31 @@ impl Watch {
             requests.lock().places = Some(places);
             requests.changed.set();
         };
-        // It ends by itself. Without it hosts are watched whose ranks have exchanged messages with this process.
+        // It ends by itself.
         let spawned = with_all_signals_blocked(|| {
             thread::Builder::new().name("mpi-net-hosts".into()).stack_size(128 << 10).spawn(run)
         });
-        match spawned {
-            Ok(_) => self.hosts.reads = true,
-            Err(_) => self.hosts.wanted.clear(),
-        }
+        self.hosts.is_reading = spawned.is_ok();
+        self.hosts.read_from = Some(now + READ_PAUSE);
     }
 
-    /// Connects with ranks, now that it is known where they listen. One that listens nowhere is as one that has left.
+    /// Connects with ranks, now that it is known where they listen.
     pub(super) fn enter_places(&mut self, places: Vec<(u32, Option<Place>)>) {
-        self.hosts.reads = false;
+        self.hosts.is_reading = false;
+        if !places.is_empty() {
+            self.hosts.read_from = None;
+        }
         for (rank, place) in places {
-            let Some(suspected) = self.hosts.wanted.remove(&rank) else { continue };
-            match place.filter(|place| place.port != 0) {
+            let is_wanted = self.hosts.wanted.remove(&rank);
+            match place {
                 Some(place) => {
                     self.hosts.places.insert(rank, place);
-                    self.dial_soon(rank, suspected);
+                    if is_wanted && !self.peers.contains_key(&rank) && !self.is_dialled(rank) {
+                        self.dial_soon(rank);
+                    }
                 }
                 None => {
-                    self.hosts.refused.insert(rank);
+                    self.hosts.nowhere.insert(rank);
                     let ranks = self.hosts.with(rank);
                     self.watch_host(&ranks);
                 }
@@ -145,14 +165,13 @@ impl Watch {
 
     /// Connects with a rank of a host, unless one is connected.
     fn watch_host(&mut self, ranks: &[u32]) {
-        let is_watched = |rank: &u32| {
-            self.peers.contains_key(rank) || self.is_dialled(*rank) || self.hosts.wanted.contains_key(rank)
-        };
+        let is_watched =
+            |rank: &u32| self.peers.contains_key(rank) || self.is_dialled(*rank) || self.hosts.wanted.contains(rank);
         if ranks.iter().any(is_watched) {
             return;
         }
         if let Some(rank) = self.hosts.next_of(ranks) {
-            self.dial_soon(rank, false);
+            self.dial_soon(rank);
         }
     }
 
@@ -162,24 +181,22 @@ impl Watch {
     }
 
     /// Connects with a rank as soon as it is known where it listens.
-    fn dial_soon(&mut self, rank: u32, suspected: bool) {
+    fn dial_soon(&mut self, rank: u32) {
         let Some(Place { host, ip, port }) = self.hosts.places.get(&rank).cloned() else {
             if self.hosts.read.is_some() {
-                *self.hosts.wanted.entry(rank).or_default() |= suspected;
+                self.hosts.wanted.insert(rank);
             }
             return;
         };
         let identity = Identity { connection: 0, secret: self.config.secret, own: self.config.rank, theirs: rank };
-        let mut dialled = Dialled::new(Dial { rank, identity, host, ip, port }, self.config.silence);
-        dialled.suspected = suspected;
-        self.again.push(dialled);
+        self.again.push(Dialled::new(Dial { rank, identity, host, ip, port }, self.config.silence));
     }
 
     /// A rank of this job refuses a connection: it has left, or ended.
-    pub(super) fn refused(&mut self, Dialled { dial, suspected, .. }: Dialled) {
+    pub(super) fn refused(&mut self, Dialled { dial, .. }: Dialled) {
         self.hosts.refused.insert(dial.rank);
         let ranks = self.hosts.with(dial.rank);
-        if suspected || ranks.iter().any(|rank| self.hosts.ended.contains(rank)) {
+        if ranks.iter().any(|rank| self.hosts.ended.contains(rank)) {
             return self.ends(dial.rank, dial.host, None);
         }
         self.watch_host(&ranks);
@@ -190,9 +207,8 @@ impl Watch {
         if rank < self.config.size {
             self.hosts.departed.insert(rank);
             self.hosts.wanted.remove(&rank);
-            let ranks = self.hosts.with(rank);
-            if ranks.len() > 1 {
-                self.watch_host(&ranks);
+            if self.hosts.with(rank).len() > 1 {
+                self.hosts.replaced.push((Instant::now() + LOSS_DELAY, rank));
             }
         }
     }
@@ -209,9 +225,8 @@ impl Watch {
             if known || self.peers.contains_key(&other) || self.ending.iter().any(|it| it.rank == other) {
                 continue;
             }
-            match self.again.iter_mut().find(|it| it.dial.rank == other) {
-                Some(dialled) => dialled.suspected = true,
-                None => self.dial_soon(other, true),
+            if !self.is_dialled(other) {
+                self.dial_soon(other);
             }
         }
     }
@@ -235,7 +250,7 @@ impl Watch {
         let why = format!("nothing came from its host for {seconds} s");
         // Each attempt would take a while in which this thread finds no loss.
         self.again.retain(|it| !ranks.contains(&it.dial.rank));
-        self.hosts.wanted.retain(|rank, _| !ranks.contains(rank));
+        self.hosts.wanted.retain(|rank| !ranks.contains(rank));
         let there = ranks.into_iter().filter(|rank| !self.hosts.departed.contains(rank)).collect::<Vec<_>>();
         (self.on_end)(rank, End::Silent { ranks: &there, host: &host, why: &why });
     }

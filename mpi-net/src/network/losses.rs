@@ -8,8 +8,10 @@ use crate::liveness::{Place, Survey};
 
 /// How long after the start the hosts are connected with, at least and at most.
 const SURVEY_AFTER: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
-/// So many hosts at most, because each process reads an address of each.
+/// With so many hosts at most: each process has a connection with a rank of each, and reads its address.
 const MOST_SURVEYED: usize = 128;
+/// So many ranks of a host connect with each rank of another one, so that a host with few ranks accepts not all of those with many.
+const MOST_OF_A_HOST: usize = 16;
 
 impl Shared {
     /// Starts to watch whether peers are there; an error is why it is not done: it is not wanted, or the system refuses it.
@@ -58,15 +60,15 @@ impl Shared {
 }
 
 impl Network {
-    /// Connects with a rank of each other host, of the first [`MOST_SURVEYED`], after a moment. Jobs that end soon, or exchange messages
+    /// Connects with a rank of each other host, of [`MOST_SURVEYED`] at most, after a moment. Jobs that end soon, or exchange messages
     /// with all hosts, need none of it.
-    pub(super) fn survey_hosts(&self, addresses: Arc<dyn Addresses>, mut hosts: Vec<HostRanks>) {
+    pub(super) fn survey_hosts(&self, addresses: Arc<dyn Addresses>, hosts: Vec<HostRanks>) {
         let Ok(liveness) = &self.liveness else { return };
-        hosts.truncate(MOST_SURVEYED);
+        let hosts = watched(hosts, self.shared.rank);
         let read = move |requests: &Requests, ranks: &[u32]| {
             // A call of the program may need the launcher between two of these, and this process may end.
             let ranks = ranks.iter().take_while(|_| !requests.is_leaving());
-            ranks.map(|rank| (*rank, addresses.address_of(*rank).ok().and_then(|text| place_in(&text)))).collect()
+            ranks.filter_map(|rank| Some((*rank, place_in(&addresses.address_of(*rank).ok()?)))).collect()
         };
         let after = Duration::from_secs(self.shared.settings.timeout.get().into()) / 6;
         let survey = Survey { hosts, read: Arc::new(read) };
@@ -74,10 +76,30 @@ impl Network {
     }
 }
 
-/// Where a process listens, by its address as text.
+/// The hosts with which a rank connects, and the ranks of each in the order in which it tries them. `hosts`: all, that of the rank first.
+/// Each host begins with another one, and each rank of a host with another rank there, so that none has all connections.
+fn watched(mut hosts: Vec<HostRanks>, rank: u32) -> Vec<HostRanks> {
+    if hosts.is_empty() {
+        return hosts;
+    }
+    let here = hosts.remove(0).ranks;
+    let own = here.iter().position(|other| *other == rank).unwrap_or_default();
+    hosts.retain(|host| !host.ranks.is_empty() && own < MOST_OF_A_HOST * host.ranks.len());
+    let before = hosts.iter().filter(|host| host.ranks[0] < rank).count();
+    let first = before.checked_rem(hosts.len()).unwrap_or_default();
+    hosts.rotate_left(first);
+    hosts.truncate(MOST_SURVEYED);
+    for host in &mut hosts {
+        let first = own % host.ranks.len();
+        host.ranks.rotate_left(first);
+    }
+    hosts
+}
+
+/// Where a process listens, by its address as text; `None`: nowhere.
 fn place_in(text: &str) -> Option<Place> {
     let Parsed { host, address, port, .. } = parsed(text)?;
-    Some(Place { host: host.into(), ip: liveness::ip_of(&address), port })
+    (port != 0).then(|| Place { host: host.into(), ip: liveness::ip_of(&address), port })
 }
 
 impl Inner {
@@ -157,5 +179,50 @@ impl Inner {
     pub(super) fn sentence(&self, peer: u32, why: &str) -> String {
         let host = self.peers[peer as usize].host.as_deref().unwrap_or("its host");
         format!("the connection to {} on {host} is lost: {why}", self.name_of(peer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(ranks: impl IntoIterator<Item = u32>) -> HostRanks {
+        HostRanks { name: "h".into(), ranks: ranks.into_iter().collect() }
+    }
+
+    fn ranks_of(hosts: Vec<HostRanks>, rank: u32) -> Vec<Vec<u32>> {
+        watched(hosts, rank).into_iter().map(|host| host.ranks).collect()
+    }
+
+    #[test]
+    fn each_process_begins_with_another_host_and_another_rank_there() {
+        let (a, b, c) = (|| host([0, 3]), || host([1, 4]), || host([2, 5, 6]));
+        assert_eq!(ranks_of(vec![a(), b(), c()], 0), [vec![1, 4], vec![2, 5, 6]]);
+        assert_eq!(ranks_of(vec![a(), b(), c()], 3), [vec![4, 1], vec![5, 6, 2]]);
+        assert_eq!(ranks_of(vec![b(), a(), c()], 1), [vec![2, 5, 6], vec![0, 3]]);
+        assert_eq!(ranks_of(vec![c(), a(), b()], 6), [vec![0, 3], vec![1, 4]]);
+        assert_eq!(ranks_of(vec![host([0, 1])], 1), [[0; 0]; 0]);
+        assert_eq!(ranks_of(Vec::new(), 1), [[0; 0]; 0]);
+    }
+
+    #[test]
+    fn a_host_with_few_ranks_is_connected_with_by_few_of_a_host_with_many() {
+        let with_one = |rank| watched(vec![host(1..=100), host([0])], rank).len();
+        assert_eq!((1..=100).map(with_one).sum::<usize>(), MOST_OF_A_HOST);
+        assert_eq!(watched(vec![host([0]), host(1..=100)], 0).len(), 1);
+    }
+
+    #[test]
+    fn of_many_hosts_each_is_connected_with_by_as_many() {
+        let hosts = |own: u32| {
+            let mut all: Vec<HostRanks> = (0..300).map(|rank| host([rank])).collect();
+            all[..=own as usize].rotate_right(1);
+            all
+        };
+        let mut connections = vec![0; 300];
+        for own in 0..300 {
+            watched(hosts(own), own).iter().for_each(|host| connections[host.ranks[0] as usize] += 1);
+        }
+        assert!(connections.iter().all(|number| *number == MOST_SURVEYED), "{connections:?}");
     }
 }

@@ -201,10 +201,9 @@ fn the_operations_of_a_rank_do_not_grow_with_the_ranks_of_a_host_except_those_of
         (of(0).0, of(1).0, of(8))
     };
     let (few, some, many) = (counted(16), counted(64), counted(512));
-    // The lists of the ranks of each host, here in their longest form, take one value more of 512 ranks.
-    assert_eq!((some.2.0, many.2.0), (few.2.0, few.2.0 + 1), "{few:?} {some:?} {many:?}");
-    assert!(many.2.1 < few.2.1 + 5 * 512, "{few:?} {some:?} {many:?}");
-    assert_eq!((some.0 - few.0, many.0 - few.0), (48, 496 + 2), "rank 0: one more for each rank, and that value");
+    assert_eq!((some.2.0, many.2.0), (few.2.0, few.2.0), "{few:?} {some:?} {many:?}");
+    assert!(many.2.1 < few.2.1 + 100, "longer numbers in the lists of ranks: {few:?} {some:?} {many:?}");
+    assert_eq!((some.0 - few.0, many.0 - few.0), (48, 496), "rank 0: one more for each rank");
     assert!(many.1 - few.1 <= 496 / 8 + 3, "the first of another host: one more for each rank there {few:?} {many:?}");
 }
 

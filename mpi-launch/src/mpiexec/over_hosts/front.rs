@@ -324,7 +324,7 @@ impl Front<'_> {
             sentence += &format!("; it has written: {lines}");
         }
         let join = if is_json { "; " } else { "\n" };
-        self.advice.iter().for_each(|advice| sentence += &format!("{join}{advice}"));
+        sentence += &self.advice.map_or(String::new(), |advice| format!("{join}{advice}"));
         Refusal::Unreached(sentence)
     }
 

@@ -45,25 +45,16 @@ fn silent() -> (TcpListener, u16, Vec<TcpStream>) {
 }
 
 #[test]
-fn each_process_of_a_host_begins_with_another_rank_of_the_other_hosts() {
-    let all = || {
-        let of = |name: &str, ranks: &[u32]| HostRanks { name: name.into(), ranks: ranks.into() };
-        let read = |_: &Requests, _: &[u32]| Vec::new();
-        Survey { hosts: vec![of("b", &[2, 3]), of("c", &[]), of("d", &[4, 5, 6])], read: Arc::new(read) }
-    };
-    let entered = |own| {
-        let mut hosts = Hosts::default();
-        hosts.enter(own, all());
-        hosts
-    };
-    let list = |own| entered(own).list.into_iter().map(|host| host.ranks).collect::<Vec<_>>();
-    assert_eq!(list(0), [vec![2, 3], vec![4, 5, 6]]);
-    assert_eq!(list(1), [vec![3, 2], vec![5, 6, 4]]);
-    let mut hosts = entered(0);
+fn the_next_rank_of_a_host_is_one_that_may_be_there() {
+    let mut hosts = Hosts { list: vec![HostRanks { name: "b".into(), ranks: vec![2, 3] }], ..Hosts::default() };
     assert_eq!((hosts.with(3), hosts.with(7)), (vec![2, 3], vec![7]));
     hosts.departed.insert(2);
     assert_eq!(hosts.next_of(&[2, 3]), Some(3));
     hosts.refused.insert(3);
+    assert_eq!(hosts.next_of(&[2, 3]), None);
+    hosts.is_there(3);
+    assert_eq!(hosts.next_of(&[2, 3]), Some(3));
+    hosts.nowhere.insert(3);
     assert_eq!(hosts.next_of(&[2, 3]), None);
 }
 
@@ -132,5 +123,31 @@ fn the_address_of_one_rank_of_a_host_is_read_and_those_of_others_when_they_are_n
     let mut last = accept_as_peer(&third);
     last.write_all(&[ACCEPTED]).unwrap();
     assert_eq!(reads.try_iter().collect::<Vec<_>>(), [2, 3]);
-    assert!(losses.try_recv().is_err());
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 2), Err(RecvTimeoutError::Timeout));
+}
+
+#[test]
+fn an_address_that_cannot_be_read_is_read_again() {
+    let (own, losses) = start(0, Duration::from_secs(30));
+    let (first, port) = listener();
+    let failures = std::sync::atomic::AtomicU32::new(2);
+    let read = move |_: &Requests, ranks: &[u32]| {
+        let one_less = |left: u32| left.checked_sub(1);
+        match failures.fetch_update(
+            std::sync::atomic::Ordering::Relaxed,
+            std::sync::atomic::Ordering::Relaxed,
+            one_less,
+        ) {
+            Ok(_) => Vec::new(),
+            Err(_) => {
+                ranks.iter().map(|rank| (*rank, Some(Place { host: "h".into(), ip: Some(HERE), port }))).collect()
+            }
+        }
+    };
+    let hosts = vec![HostRanks { name: "h".into(), ranks: vec![1] }];
+    own.requests().survey(Duration::ZERO, Survey { hosts, read: Arc::new(read) });
+    let mut peer = accept_as_peer(&first);
+    peer.write_all(&[ACCEPTED]).unwrap();
+    drop(peer);
+    assert_eq!(losses.recv_timeout(LOSS_DELAY * 2).unwrap().0, 1);
 }
