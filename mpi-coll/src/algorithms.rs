@@ -70,6 +70,7 @@ static ALGORITHMS: EnumDef = EnumDef {
         (Algorithm::Ring as i32, "around a ring"),
         (Algorithm::Shared as i32, "shared memory"),
         (Algorithm::Hosts as i32, "between hosts by one process of each"),
+        (Algorithm::Groups as i32, "between two groups"),
     ],
 };
 const NONE: i32 = -1;

@@ -14,6 +14,12 @@ const FLAT_SIZE: u32 = 4;
 /// As [`FLAT_SIZE`], for messages that the receivers copy themselves.
 const FLAT_LONG_SIZE: u32 = 16;
 
+/// Longest contribution, in bytes, to a reduction through shared memory that every one of so many processes combines by itself where the
+/// result is split otherwise: that takes one wait instead of two.
+pub(crate) const fn longest_whole(size: u32) -> u64 {
+    if size == 2 { 4 << 10 } else { 2 << 10 }
+}
+
 /// The part of long data where processes share cores, and each wait for a part may cost a context switch. The root
 /// of a broadcast waits for nobody.
 fn crowded_chunk(which: CollOp, chunk: u64) -> u64 {
@@ -42,11 +48,13 @@ pub(crate) enum Algorithm {
     Shared = 7,
     /// Within each host, and between one process of each.
     Hosts = 8,
+    /// Between the two groups of an intercommunicator, and within each where it needs that.
+    Groups = 9,
 }
 
 impl Algorithm {
     /// The number of algorithms; they are numbered from 0.
-    pub const COUNT: usize = Algorithm::Hosts as usize + 1;
+    pub const COUNT: usize = Algorithm::Groups as usize + 1;
 }
 
 /// Whether a call without bytes, as counted, has nothing to do in any process.
@@ -68,6 +76,8 @@ pub(crate) struct Plan {
     longest: u64,
     /// Whether the communicator has several hosts, and the operation may go by them.
     hosts: bool,
+    /// Whether it is an intercommunicator.
+    inter: bool,
 }
 
 impl Plan {
@@ -98,7 +108,8 @@ impl Plan {
         let chunk = settings.shared_chunk.get();
         let chunk = if crowded { crowded_chunk(which, chunk) } else { chunk };
         let longest = if shares { longest.min(chunk) } else { 0 };
-        Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit, longest, hosts: false }
+        let (hosts, inter) = (false, false);
+        Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit, longest, hosts, inter }
     }
 
     /// Whether the call goes through the communicator's channel.
@@ -135,9 +146,14 @@ impl Plan {
         Plan { hosts: self.shape == AUTO && which.has_hosts() && !reproduces, ..self }
     }
 
+    /// The same plan for an intercommunicator, whose size is that of the local group.
+    pub fn between_groups(self) -> Plan {
+        Plan { inter: true, ..self }
+    }
+
     /// The same plan for some processes of the communicator.
     pub fn among(self, size: u32) -> Plan {
-        Plan { size, hosts: false, ..self }
+        Plan { size, hosts: false, inter: false, ..self }
     }
 
     /// Whether a call of so many bytes, as counted, goes by hosts. Long blocks go from process to process, so that none is sent twice.
@@ -161,6 +177,7 @@ impl Plan {
         let either = |flat: bool| if flat { Algorithm::Flat } else { Algorithm::Tree };
         match which {
             _ if which.is_of_neighbours() => Algorithm::Direct,
+            _ if self.inter => Algorithm::Groups,
             _ if self.size == 1 => Algorithm::Alone,
             _ if bytes == 0 && has_data(which) => Algorithm::Alone,
             _ if self.shared() => Algorithm::Shared,

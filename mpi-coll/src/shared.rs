@@ -20,7 +20,6 @@ mod split;
 mod turns;
 
 pub(crate) use moving::place_among_others;
-pub(crate) use reducing::longest_whole;
 pub(crate) use short::{publish, with_gaps};
 pub(crate) use turns::{Heading, Line, Turns, Way, no_channel, outside, put_into, put_part};
 

@@ -9,15 +9,10 @@ use mpi_errors::Result;
 
 use super::moving::publish;
 use super::parts;
+use crate::plan::longest_whole;
 use crate::reducing::copy_unless_same;
 use crate::shape::{Combining, Shape};
 use crate::steps::{OTHER, Place, Span, Steps, VALUE};
-
-/// Longest contribution, in bytes, that every one of so many processes combines by itself where the result is split
-/// otherwise: that takes one wait instead of two.
-pub(crate) const fn longest_whole(size: u32) -> u64 {
-    if size == 2 { 4 << 10 } else { 2 << 10 }
-}
 
 /// The result in all processes.
 pub(super) fn allreduce<S: Steps>(shape: &Shape<'_>, steps: &mut S) -> Result<()> {

@@ -46,7 +46,7 @@ impl Collectives {
         Some(result)
     }
 
-    /// A reduction for all, of a predefined operation on elements without gaps, up to [`longest_whole`](super::longest_whole) bytes.
+    /// A reduction for all, of a predefined operation on elements without gaps, up to [`longest_whole`](crate::plan::longest_whole) bytes.
     #[inline(always)]
     pub(crate) fn shared_allreduce(
         &self,

@@ -6,7 +6,7 @@ use mpi_t::{Bind, CvarDef, EnumDef, Limits, PvarClass, SWITCH, Scope, ValueType,
 
 use crate::catalog::{Catalog, CategoryRow, CvarRow, EventRow, Initial, PvarRow};
 
-static COLL_ALGORITHM: EnumDef = EnumDef { name: "coll_algorithm", items: &[(-1, "none"), (0, "alone"), (1, "two processes directly"), (2, "through one process"), (3, "tree"), (4, "split among all"), (5, "all with all"), (6, "around a ring"), (7, "shared memory"), (8, "between hosts by one process of each")] };
+static COLL_ALGORITHM: EnumDef = EnumDef { name: "coll_algorithm", items: &[(-1, "none"), (0, "alone"), (1, "two processes directly"), (2, "through one process"), (3, "tree"), (4, "split among all"), (5, "all with all"), (6, "around a ring"), (7, "shared memory"), (8, "between hosts by one process of each"), (9, "between two groups")] };
 static COLL_SHAPE: EnumDef = EnumDef { name: "coll_shape", items: &[(0, "auto"), (1, "flat"), (2, "tree")] };
 static ERROR_COLOR: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
 static ERROR_FORMAT: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };

@@ -3,7 +3,7 @@
 #include "tool.h"
 
 enum { AUTO, FLAT, TREE };
-enum { NONE = -1, ALONE, PAIR, THROUGH_ONE, STEPS, SPLIT, DIRECT, RING, SHARED, HOSTS, ALGORITHMS };
+enum { NONE = -1, ALONE, PAIR, THROUGH_ONE, STEPS, SPLIT, DIRECT, RING, SHARED, HOSTS, GROUPS, ALGORITHMS };
 enum { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, OPERATIONS };
 enum { MOST = 20000 };
 
@@ -112,6 +112,27 @@ static void check_names(void)
     }
 }
 
+/* On an intercommunicator, one of whose groups has one process. */
+static void between_groups(void)
+{
+    MPI_Comm part, between;
+    ok(MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &part));
+    ok(MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 5, &between));
+    watch_all();
+    ok(MPI_Barrier(between));
+    ok(MPI_Allreduce(in, out, 4, MPI_INT, MPI_SUM, between));
+    ok(MPI_Allgather(in, 3, MPI_INT, out, 3, MPI_INT, between));
+    const int called[] = {BARRIER, ALLREDUCE, ALLGATHER};
+    for (int i = 0; i < 3; i++) {
+        expected[called[i]][GROUPS]++;
+        check_equal(last_of(called[i]), GROUPS);
+        check_counts(called[i]);
+    }
+    forget_all();
+    ok(MPI_Comm_free(&between));
+    ok(MPI_Comm_free(&part));
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -147,6 +168,9 @@ int main(int argc, char **argv)
     watch_all();
     check_equal(last_of(ALLTOALL), size == 1 ? ALONE : size == 2 ? PAIR : DIRECT);
     chooses(SCATTER, 3, 1, THROUGH_ONE);
+    forget_all();
+    if (size > 1)
+        between_groups();
     ok(MPI_T_pvar_session_free(&session));
     ok(MPI_T_finalize());
     return finish();
