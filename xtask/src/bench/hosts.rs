@@ -102,16 +102,18 @@ pub fn run(rounds: u32, with_peers: bool) -> Result<()> {
             }
         }
     }
-    match bench.lab.command(&["slurm"]).output() {
-        Ok(output) if output.status.success() => {
-            for runner in (0..rounds).flat_map(|_| &runners).filter(|runner| runner.library.is_some()) {
-                match bench.start_under_slurm(runner) {
-                    Ok(number) => record(&mut measured, cases.len(), Class::Any, runner.name, vec![number]),
-                    Err(failure) => failures.push(format!("{}: {failure}", runner.name)),
-                }
+    let lacks = |(program, package)| tools::need(program, package, false).is_err();
+    if [("srun", "slurm-wlm"), ("munged", "munge")].into_iter().any(lacks) {
+        ui::note("left out: starts under Slurm (Debian: slurm-wlm, munge)");
+    } else if let Err(failure) = process::must(&mut bench.lab.command(&["slurm"]), LIMIT) {
+        failures.push(failure.to_string());
+    } else {
+        for runner in (0..rounds).flat_map(|_| &runners).filter(|runner| runner.library.is_some()) {
+            match bench.start_under_slurm(runner) {
+                Ok(number) => record(&mut measured, cases.len(), Class::Any, runner.name, vec![number]),
+                Err(failure) => failures.push(format!("{}: {failure}", runner.name)),
             }
         }
-        _ => ui::note("left out: starts under Slurm (Debian: slurm-wlm, munge)"),
     }
     let names: Vec<&str> = runners.iter().map(|runner| runner.name).collect();
     let rows = table::rows(&measured);

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::leftovers::Before;
 use super::manifest::{self, Entry};
 use super::{Context, Report};
 use crate::peers::Library;
@@ -90,7 +91,13 @@ pub fn run_by(
                 .env("TMPDIR", &temporary)
                 .args(&entry.arguments)
                 .envs(entry.environment.iter().map(|(name, value)| (name, value)));
-            match judge(entry, &process::run(&mut command, entry.limit)?) {
+            let before = Before::new(&temporary);
+            let outcome = process::run(&mut command, entry.limit)?;
+            match judge(entry, &outcome) {
+                Verdict::Passed if library.name == "ferrum" => {
+                    let left = before.left(&folder.join(&entry.program));
+                    report.check(&title, left.is_none(), || left.clone().unwrap_or_default());
+                }
                 Verdict::Passed => report.pass(&title),
                 Verdict::Failed(text) => report.fail(&title, &text),
                 Verdict::Skipped(reason) => report.skip(&title, &reason),

@@ -20,6 +20,7 @@ mod hangs;
 mod headers;
 mod hosts;
 mod launch;
+mod leftovers;
 mod manifest;
 mod miri;
 mod mpi4py;

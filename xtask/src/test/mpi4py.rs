@@ -24,8 +24,8 @@ struct Build {
 }
 
 const BUILDS: [Build; 2] = [
-    Build { name: "usual", variable: "MPI4PY_BUILD_CONFIGURE", runs: &[1, 5] },
-    Build { name: "ABI", variable: "MPI4PY_BUILD_MPIABI", runs: &[2] },
+    Build { name: "usual", variable: "MPI4PY_BUILD_CONFIGURE", runs: &[1, 3, 5] },
+    Build { name: "ABI", variable: "MPI4PY_BUILD_MPIABI", runs: &[2, 4] },
 ];
 
 /// Numbers of ranks of both builds with `--whole`.

@@ -47,7 +47,8 @@ fn compare(
     model: &Path,
     (ranks, cases, hosts): (usize, usize, bool),
 ) -> Result<()> {
-    let (list, answers) = (folder.join(format!("{ranks}.cases")), folder.join(format!("{ranks}.answers")));
+    let name = format!("{ranks}{}", if hosts { "-hosts" } else { "" });
+    let (list, answers) = (folder.join(format!("{name}.cases")), folder.join(format!("{name}.answers")));
     let numbers = [ranks, cases, 1000 + ranks].map(|number| number.to_string());
     process::must(Command::new("python3").arg(model).arg("make").arg(&list).args(&numbers), LIMIT)?;
     let mut run = library.launch(ranks, program);

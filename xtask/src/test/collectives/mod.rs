@@ -35,8 +35,8 @@ const THREADS: [&str; 2] = ["1", "3"];
 
 /// Programs with control variables, with the number of ranks and of cases: messages where two processes share memory,
 /// short parts in shared memory, the comparison of arguments, reproducible sums, the algorithms of
-/// many processes, the progress thread, and two hosts.
-const VARIED: [(&str, usize, &str, &[(&str, &str)]); 10] = [
+/// many processes, the progress thread, waits that sleep at once, and two hosts.
+const VARIED: [(&str, usize, &str, &[(&str, &str)]); 12] = [
     ("every", 2, "2", &[("FERRUM_COLL_SHARED", "off")]),
     ("every", 2, "2", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
     ("every", 5, "1", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
@@ -50,6 +50,8 @@ const VARIED: [(&str, usize, &str, &[(&str, &str)]); 10] = [
         &[("FERRUM_COLL_RING_FROM", "3"), ("FERRUM_COLL_SPLIT_LIMIT", "1"), ("FERRUM_COLL_BCAST_SPLIT_LIMIT", "1")],
     ),
     ("mix", 4, "20", &[("FERRUM_COLL_PROGRESS_THREAD", "on")]),
+    ("every", 5, "1", &[("FERRUM_P2P_WAIT_SPINS", "0")]),
+    ("mix", 4, "20", &[("FERRUM_P2P_WAIT_SPINS", "0")]),
     ("every", 5, "1", &[(FORCE, "hosts")]),
     ("mix", 4, "20", &[(FORCE, "hosts")]),
 ];
