@@ -28,6 +28,7 @@ use crate::fault;
 use crate::job::Job;
 use crate::peer::{Connections, Input, Output};
 use crate::peer_process::{Copies, LOOK_EVERY_MS, ProbedProcess, now_ms};
+use crate::rank_block::{ENDED, LEFT};
 use crate::record::{Full, RecordHead, Sink};
 use crate::transport::ProcessId;
 use crate::variables::FabricInstruments;
@@ -261,7 +262,7 @@ impl Bridges {
         self.bridges.retain(|bridge| {
             let used = bridge.numbers.iter().any(|number| *number != NO_NUMBER);
             if !used {
-                bridge.leave();
+                bridge.leave(LEFT);
             }
             used
         });
@@ -284,7 +285,7 @@ impl Bridges {
         [self.peers.iter().flatten().count(), self.bridges.len()]
     }
 
-    /// Appends a record for a peer; one for a peer that is lost is dropped.
+    /// Appends a record for a peer; one for a peer that is lost, or that has left the bridge and its ring is full, is dropped.
     pub(crate) fn push(
         &mut self,
         dest: u32,
@@ -308,11 +309,17 @@ impl Bridges {
             // Release pairs with the Acquire in `Bridge::connect`, as for the rings of a job.
             bridge.block(to).connected(own as usize / 64).fetch_or(1 << (own % 64), Ordering::Release);
         }
-        if !output.ring.fits(len) {
-            output.ring.grow(len)?;
+        let room = if output.ring.fits(len) { Ok(()) } else { output.ring.grow(len) };
+        match room.and_then(|()| output.ring.try_push_with(head, len, fill)) {
+            Ok(()) => output.notify(fenced, &variables),
+            Err(full) => {
+                let to = output.local.expect("a place in the bridge");
+                // Relaxed: nothing else is read of a process that has left.
+                if bridge.block(to).ended().load(Ordering::Relaxed) != LEFT {
+                    return Err(full);
+                }
+            }
         }
-        output.ring.try_push_with(head, len, fill)?;
-        output.notify(fenced, &variables);
         Ok(())
     }
 
@@ -429,18 +436,18 @@ impl Bridge {
         }
     }
 
-    /// Reports to the others that this process reads nothing here any more.
-    fn leave(&self) {
+    /// Reports to the others that this process reads nothing here any more, by [`LEFT`] or [`ENDED`].
+    fn leave(&self, how: u32) {
         let block = self.job.block(self.place);
         block.probe_address().store(0, Ordering::Relaxed);
         // Release pairs with the Acquire in `PeerProcess::alive`.
-        block.ended().store(1, Ordering::Release);
+        block.ended().store(how, Ordering::Release);
     }
 }
 
 impl Drop for Bridges {
     fn drop(&mut self) {
-        self.bridges.iter().for_each(Bridge::leave);
+        self.bridges.iter().for_each(|bridge| bridge.leave(ENDED));
     }
 }
 

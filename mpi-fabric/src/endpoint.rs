@@ -29,7 +29,7 @@ use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
 use crate::peer::{Connections, Input, Output};
 use crate::peer_arenas::PeerArenas;
-use crate::rank_block::Life;
+use crate::rank_block::{ENDED, Life};
 use crate::record::{Full, INLINE_BYTES, RecordHead, Sink};
 use crate::recorder::Recorder;
 use crate::ring::Expected;
@@ -494,6 +494,6 @@ impl Drop for Endpoint {
         let block = self.job.block(self.local);
         block.probe_address().store(0, Ordering::Relaxed);
         // Release pairs with the Acquire in `PeerProcess::alive`.
-        block.ended().store(1, Ordering::Release);
+        block.ended().store(ENDED, Ordering::Release);
     }
 }

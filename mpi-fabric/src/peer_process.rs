@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::rank_block::{Life, RankBlock};
+use crate::rank_block::{LEFT, Life, RankBlock};
 
 /// Milliseconds between two checks of a peer's start time. The kernel assigns all other ids, 32,768 or more, before it
 /// reuses one, which takes many times as long.
@@ -110,8 +110,7 @@ impl PeerProcess {
 
     /// Whether the peer still runs. A peer that has not attached yet counts as alive.
     pub(crate) fn alive(&self, block: RankBlock<'_>) -> bool {
-        // Acquire pairs with the Release in `Endpoint::drop`.
-        if block.ended().load(Ordering::Acquire) != 0 {
+        if has_ended(block) {
             return false;
         }
         let Some(pid) = self.pid(block).filter(|pid| *pid != std::process::id()) else { return true };
@@ -124,9 +123,14 @@ impl PeerProcess {
     /// As [`Self::alive`], without a descriptor; a process that has ended counts as alive until its parent has collected
     /// its exit status.
     pub(crate) fn exists(&self, block: RankBlock<'_>) -> bool {
-        // Acquire pairs with the Release in `Bridge::leave`.
-        block.ended().load(Ordering::Acquire) == 0 && self.pid(block).is_none_or(exists)
+        !has_ended(block) && self.pid(block).is_none_or(exists)
     }
+}
+
+/// Whether a process reports its end in its block, by any word but those of one that runs.
+fn has_ended(block: RankBlock<'_>) -> bool {
+    // Acquire pairs with the Release in `Endpoint::drop`, and in `Bridge::leave`.
+    !matches!(block.ended().load(Ordering::Acquire), 0 | LEFT)
 }
 
 /// Whether there is a process with this id; one that has ended counts until its parent has collected its exit status.

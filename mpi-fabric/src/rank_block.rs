@@ -35,6 +35,12 @@ impl Life {
     }
 }
 
+/// In the word [`RankBlock::ended`]: the process takes part no more.
+pub(crate) const ENDED: u32 = 1;
+/// In the same word of a bridge: the process has disconnected from all others there. Those of them that are connected with each other still are not
+/// concerned, so it is not lost for them before it ends.
+pub(crate) const LEFT: u32 = 2;
+
 /// One rank's block and bell, borrowed from the mapping.
 #[derive(Clone, Copy)]
 pub(crate) struct RankBlock<'a> {
@@ -69,7 +75,7 @@ impl<'a> RankBlock<'a> {
         self.mapping.half(self.at + block::PID)
     }
 
-    /// Set when the rank's endpoint was dropped.
+    /// [`ENDED`] when the rank's endpoint was dropped, [`LEFT`] when the process reads nothing here any more, although it runs.
     pub(crate) fn ended(&self) -> &'a AtomicU32 {
         self.mapping.half(self.at + block::ENDED)
     }

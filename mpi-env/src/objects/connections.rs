@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use mpi_comm::{Comm, CommSpec, Connection, RemoteSpec};
 use mpi_core::Handle;
-use mpi_core::abi::{MPI_COMM_SELF, MPI_ERR_PORT, MPI_ERR_PROC_ABORTED};
+use mpi_core::abi::{MPI_ERR_PORT, MPI_ERR_PROC_ABORTED};
 use mpi_dynamic::{Port, Reach, connect_over, dial, join_over};
 use mpi_errors::{Error, Result};
 
@@ -121,9 +121,10 @@ impl Process {
     /// `MPI_Comm_join`: an intercommunicator of this process and the one at the other end of a socket. Waits, with no
     /// guard held. Errors: `MPI_ERR_ARG` for what is no connected stream socket, and as [`Process::connect_over`].
     pub fn comm_join(&self, socket: i32) -> Result<Handle> {
-        let local = self.parent(Handle(MPI_COMM_SELF))?;
-        let made = join_over(&self.engine, &local, socket, &self.context_ids)?;
-        self.connected_with(&local, made, local.errhandler().get())
+        // Sessions have no handle of it, but the process alone is its group for them too.
+        let local = &self.comm_self;
+        let made = join_over(&self.engine, local, socket, &self.context_ids)?;
+        self.connected_with(local, made, local.errhandler().get())
     }
 
     /// The intercommunicator of a local communicator's processes and a group that they are connected with.

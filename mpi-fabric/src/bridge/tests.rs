@@ -152,6 +152,23 @@ fn the_end_of_a_peer_is_found_and_records_to_it_are_dropped() {
 }
 
 #[test]
+fn a_peer_that_has_disconnected_is_not_lost_for_the_others_and_records_to_it_are_dropped() {
+    let mut e: Vec<Endpoint> = (0..3).map(|_| Endpoint::world_of_one().unwrap()).collect();
+    let [a, b, c] = e.as_mut_slice() else { unreachable!() };
+    let mut pins = connect(&mut [&mut *a, &mut *b, &mut *c]);
+    drop(pins.remove(1));
+    b.release_peers();
+    assert_eq!(b.connected_peers(), [0, 0]);
+    let left = a.number_of(of(b)).unwrap();
+    assert!(a.lost_peers().is_empty() && a.alive(left));
+    for _ in 0..10_000 {
+        a.push(left, &RecordHead::default(), &[0; 100]).expect("dropped");
+    }
+    send(c, of(a), 2, b"y");
+    assert_eq!(poll(a).len(), 1);
+}
+
+#[test]
 fn a_peer_that_writes_no_record_is_lost_and_no_other() {
     let mut e: Vec<Endpoint> = (0..3).map(|_| Endpoint::world_of_one().unwrap()).collect();
     let [a, b, c] = e.as_mut_slice() else { unreachable!() };

@@ -117,24 +117,9 @@ static void broadcast_down(int round)
         check_equal(words[i], 7L * i + round);
 }
 
-/* Returns when all processes of both groups have ended their collective operations on the communicator. */
-static void end_with(MPI_Comm inter)
-{
-    int remote = 0;
-    MPI_Request requests[2 * MOST];
-    ok(MPI_Comm_remote_size(inter, &remote));
-    check(remote <= MOST);
-    for (int i = 0; i < remote; i++) {
-        ok(MPI_Irecv(NULL, 0, MPI_INT, i, 1, inter, &requests[i]));
-        ok(MPI_Isend(NULL, 0, MPI_INT, i, 1, inter, &requests[remote + i]));
-    }
-    ok(MPI_Waitall(2 * remote, requests, MPI_STATUSES_IGNORE));
-}
-
 static void leave_above(void)
 {
     if (job > 1) {
-        end_with(above);
         ok(MPI_Comm_disconnect(&above));
         check(above == MPI_COMM_NULL);
     }
@@ -144,7 +129,6 @@ static void leave_below(int first)
 {
     for (int i = 0; !is_leaf() && i < CHILDREN; i++) {
         MPI_Comm *inter = &below[(first + i) % CHILDREN];
-        end_with(*inter);
         ok(MPI_Comm_disconnect(inter));
         check(*inter == MPI_COMM_NULL);
     }
