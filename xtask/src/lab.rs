@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::{Result, paths, process};
+use crate::{Result, paths, process, tools};
 
 /// Time limit of a command of the lab. Each has to end long before.
 const LIMIT: Duration = Duration::from_secs(90);
@@ -49,6 +49,11 @@ impl Lab {
         command
     }
 
+    /// Starts Slurm over the hosts, after [`need_slurm`].
+    pub fn start_slurm(&self) -> Result<()> {
+        process::must(&mut self.command(&["slurm"]), LIMIT).map(drop)
+    }
+
     /// Processes of jobs that are left on a host after a few seconds.
     pub fn left(&self, host: u32) -> Result<String> {
         let end = Instant::now() + Duration::from_secs(12);
@@ -62,6 +67,16 @@ impl Lab {
             std::thread::sleep(Duration::from_millis(100));
         }
     }
+}
+
+/// Makes Slurm available. The error names a package that is missing.
+pub fn need_slurm(may_install: bool) -> Result<()> {
+    for (program, package) in [("srun", "slurm-wlm"), ("munged", "munge")] {
+        if !Path::new("/usr/sbin").join(program).exists() {
+            tools::need(program, package, may_install)?;
+        }
+    }
+    Ok(())
 }
 
 impl Drop for Lab {

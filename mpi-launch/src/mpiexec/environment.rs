@@ -16,7 +16,14 @@ use mpi_wireup::{DEBUGGER_GATE, INITIAL_ERRHANDLER};
 const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
 
 /// Variable that has ranks report what network they use.
-pub(super) const NET_REPORT: &str = "FERRUM_NET_REPORT";
+const NET_REPORT: &str = "FERRUM_NET_REPORT";
+
+/// The variables that options of the job stand for.
+pub(super) fn of_options(options: &Options) -> impl Iterator<Item = (OsString, OsString)> {
+    let handler = options.initial_errhandler.map(|handler| (INITIAL_ERRHANDLER.into(), handler.into()));
+    let report = options.verbose.then(|| (NET_REPORT.into(), "1".into()));
+    handler.into_iter().chain(report)
+}
 
 /// `NAME=VALUE` of each variable: those of the launcher, changed by options of the job, then by those of the program,
 /// which has so many ranks. `file`: the lines of the settings file, so that ranks need not read it. `terminal`: the
@@ -34,9 +41,7 @@ pub(super) fn of_program(
         Some((_, old)) => *old = value.into(),
         None => variables.push((name.into(), value.into())),
     };
-    if let Some(handler) = options.initial_errhandler {
-        set(OsStr::new(INITIAL_ERRHANDLER), OsStr::new(handler));
-    }
+    of_options(options).for_each(|(name, value)| set(&name, &value));
     let number = group.processes.unwrap_or(ranks).to_string();
     for (key, variable) in mpi_wireup::INFO_ENV_VARIABLES {
         let value = match key {
@@ -48,9 +53,6 @@ pub(super) fn of_program(
             _ => None,
         };
         value.into_iter().for_each(|value| set(OsStr::new(variable), value));
-    }
-    if options.verbose {
-        set(OsStr::new(NET_REPORT), OsStr::new("1"));
     }
     options.variables.iter().for_each(|(name, value)| set(name, value));
     options.cvars.iter().for_each(|(name, value)| set(OsStr::new(&name_in_environment(name)), OsStr::new(value)));

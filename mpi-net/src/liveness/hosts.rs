@@ -23,7 +23,6 @@ pub(crate) struct Place {
     /// Name of its host.
     pub(crate) host: String,
     pub(crate) ip: Option<IpAddr>,
-    /// 0: nowhere.
     pub(crate) port: u16,
 }
 

@@ -14,7 +14,7 @@ use super::Registry;
 use super::file::SettingsFile;
 use super::nearest::nearest;
 use super::value_parser::{expectation, parse};
-use crate::{CvarDef, Scope, TError, Value};
+use crate::{CvarDef, TError, Value};
 
 /// The prefix of the environment variables, unless a program has its own ([`Registry::with_prefix`]).
 pub const PREFIX: &str = "FERRUM_";
@@ -135,10 +135,7 @@ impl Environment {
     /// The value from outside for a variable, if there is an acceptable one.
     pub(super) fn value_for(&mut self, definition: &CvarDef) -> Option<Value> {
         let given = self.given(definition);
-        // One that is only read has no value from outside.
-        let parsed =
-            |given: &Given| (definition.scope != Scope::Readonly).then(|| parse(definition, &given.value)).flatten();
-        let value = given.and_then(parsed);
+        let value = given.and_then(|given| parse(definition, &given.value));
         if given.is_some() && value.is_none() {
             self.refuse(definition);
         }

@@ -7,7 +7,7 @@
 
 use crate::{CvarDef, Limits, SWITCH, Scope, Value, ValueType};
 
-/// The value of a text for a variable, if the variable accepts it.
+/// The value of a text for a variable, if the variable accepts it; one that is only read accepts none.
 pub(super) fn parse(definition: &CvarDef, text: &str) -> Option<Value> {
     let text = text.trim();
     let value = match definition.value {
@@ -17,7 +17,7 @@ pub(super) fn parse(definition: &CvarDef, text: &str) -> Option<Value> {
         ValueType::U32 => u32::try_from(whole(text)?).ok().map(Value::U32),
         ValueType::U64 => u64::try_from(whole(text)?).ok().map(Value::U64),
     };
-    value.filter(|value| definition.accepts(value))
+    value.filter(|value| definition.scope != Scope::Readonly && definition.accepts(value))
 }
 
 /// The value that has this name.

@@ -1,6 +1,6 @@
 //! How near the cores of a run were: near cores share a cache, far ones do not, and a virtual machine may move its cores
-//! from one to the other, or make them threads of one core. Programs of two ranks measure half the round trip of one cache line before and after
-//! (`benches/c/floor.h`).
+//! from one to the other, or make them threads of one core. Programs of two ranks measure half the round trip of one
+//! cache line before and after (`benches/c/floor.h`).
 //!
 //! Invariant: numbers are compared within one class only.
 

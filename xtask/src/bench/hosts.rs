@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::cases::Number;
 use super::floor::Class;
 use super::{Measured, record, table};
-use crate::lab::Lab;
+use crate::lab::{Lab, need_slurm};
 use crate::peers::{self, Library};
 use crate::process::Outcome;
 use crate::{Result, dist, paths, process, tools, ui};
@@ -102,10 +102,9 @@ pub fn run(rounds: u32, with_peers: bool) -> Result<()> {
             }
         }
     }
-    let lacks = |(program, package)| tools::need(program, package, false).is_err();
-    if [("srun", "slurm-wlm"), ("munged", "munge")].into_iter().any(lacks) {
-        ui::note("left out: starts under Slurm (Debian: slurm-wlm, munge)");
-    } else if let Err(failure) = process::must(&mut bench.lab.command(&["slurm"]), LIMIT) {
+    if let Err(failure) = need_slurm(false) {
+        ui::note(format_args!("left out: starts under Slurm: {failure}"));
+    } else if let Err(failure) = bench.lab.start_slurm() {
         failures.push(failure.to_string());
     } else {
         for runner in (0..rounds).flat_map(|_| &runners).filter(|runner| runner.library.is_some()) {

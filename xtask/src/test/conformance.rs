@@ -94,10 +94,10 @@ pub fn run_by(
             let before = Before::new(&temporary);
             let outcome = process::run(&mut command, entry.limit)?;
             match judge(entry, &outcome) {
-                Verdict::Passed if library.name == "ferrum" => {
-                    let left = before.left(&folder.join(&entry.program));
-                    report.check(&title, left.is_none(), || left.clone().unwrap_or_default());
-                }
+                Verdict::Passed if library.name == "ferrum" => match before.left(&folder.join(&entry.program)) {
+                    None => report.pass(&title),
+                    Some(left) => report.fail(&title, &left),
+                },
                 Verdict::Passed => report.pass(&title),
                 Verdict::Failed(text) => report.fail(&title, &text),
                 Verdict::Skipped(reason) => report.skip(&title, &reason),

@@ -17,7 +17,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::{Context, Report, network};
-use crate::lab::Lab;
+use crate::lab::{Lab, need_slurm};
 use crate::peers::Library;
 use crate::process::{self, Outcome};
 use crate::{Result, paths, tools};
@@ -282,7 +282,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     waits::run(&lab, dist, &work, report)?;
     windows::run(&lab, dist, &work, report)?;
     observe::run(&lab, dist, &work, report)?;
-    match slurm(&lab, context) {
+    match need_slurm(context.install).and_then(|()| lab.start_slurm()) {
         Ok(()) => {
             cases(&lab, dist, &work, SLURM_CASES, report)?;
             messages::run_in_slurm(&lab, dist, &work, report)?;
@@ -297,15 +297,6 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     cases(&lab, dist, &work, &[("a killed host", killed, &["host h3 with ranks 4-5 is lost", "code 1\n"])], report)?;
     drop(lab);
     large(dist, &work, report)
-}
-
-fn slurm(lab: &Lab, context: &Context) -> Result<()> {
-    for (program, package) in [("srun", "slurm-wlm"), ("munged", "munge")] {
-        if !Path::new("/usr/sbin").join(program).exists() {
-            tools::need(program, package, context.install)?;
-        }
-    }
-    process::must(&mut lab.command(&["slurm"]), LIMIT).map(drop)
 }
 
 fn run(lab: &Lab, dist: &Path, work: &Path, line: &str) -> Result<Outcome> {
@@ -354,9 +345,7 @@ fn large(dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
     }
     let lab = Lab::start("eight", 8)?;
     let hosts = (1..=8).map(|host| format!("h{host}")).collect::<Vec<_>>().join(",");
-    if !network::has_libfabric() {
-        report.skip(collectives, "libfabric.so.1 is not found (Debian: libfabric1)");
-    } else if report.selects(collectives) {
+    if !network::skips_without_libfabric(collectives, report) && report.selects(collectives) {
         Library::ferrum(dist).compile(&paths::root().join("tests/hosts/large.c"), &work.join("large"), &[])?;
         let outcome = run(&lab, dist, work, &format!("hydra -ppn 8 -host {hosts} $W/large; echo code $?"))?;
         report.check(collectives, outcome.stdout == "64 ranks: all right\ncode 0\n", || outcome.report());

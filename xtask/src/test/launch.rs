@@ -3,12 +3,12 @@
 //! Not here: the forms of its arguments, its own tests and how jobs end with it (`mpi-launch`), the jobs of the
 //! conformance programs.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use super::leftovers::{SHARED_MEMORY, files};
 use super::{Context, Report};
 use crate::process::Outcome;
 use crate::{Result, paths, process, tools};
@@ -267,7 +267,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let temporary = folder.join("tmp");
     fs::create_dir_all(&temporary)?;
     fs::write(folder.join("rings"), "fabric_ring_bytes = 100k # each\n")?;
-    let shared_before = names(Path::new("/dev/shm"));
+    let shared_before = files(SHARED_MEMORY);
     for (name, line, expect) in CASES {
         if !report.selects(name) {
             continue;
@@ -280,12 +280,13 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     super::reports::suite(dist, &folder, report)?;
     super::surroundings::suite(dist, &folder, report)?;
     crowd(dist, &folder, report)?;
-    let left: Vec<String> = names(&temporary).into_iter().collect();
-    report.check("no temporary file left", left.is_empty(), || left.join(" "));
-    let new = names(Path::new("/dev/shm"));
+    let left = files(&temporary);
+    report.check("no temporary file left", left.is_empty(), || format!("{left:?}"));
+    let new = files(SHARED_MEMORY);
     // Other libraries may run at the same time, and leave theirs.
-    let left: Vec<String> = new.difference(&shared_before).filter(|name| !name.starts_with("mpich")).cloned().collect();
-    report.check("no shared memory left", left.is_empty(), || left.join(" "));
+    let is_ours = |file: &&PathBuf| !file.to_string_lossy().starts_with(&format!("{SHARED_MEMORY}/mpich"));
+    let left: Vec<&PathBuf> = new.difference(&shared_before).filter(is_ours).collect();
+    report.check("no shared memory left", left.is_empty(), || format!("{left:?}"));
     Ok(())
 }
 
@@ -331,9 +332,4 @@ fn holds(expect: &Expect, outcome: &Outcome) -> bool {
             outcome.success() && outcome.stdout.lines().count() == 8000 && outcome.stdout.lines().all(whole)
         }
     }
-}
-
-fn names(folder: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }

@@ -10,16 +10,19 @@ use std::time::{Duration, Instant};
 /// How long processes that end may take to be gone after their launcher has ended.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The names before a run.
+/// Shared memory with names.
+pub const SHARED_MEMORY: &str = "/dev/shm";
+
+/// The files before a run.
 pub struct Before {
-    names: BTreeSet<PathBuf>,
+    files: BTreeSet<PathBuf>,
     temporary: PathBuf,
 }
 
 impl Before {
     /// Looks at `/dev/shm` and at the folder for temporary files.
     pub fn new(temporary: &Path) -> Before {
-        Before { names: names(temporary), temporary: temporary.to_owned() }
+        Before { files: of_a_run(temporary), temporary: temporary.to_owned() }
     }
 
     /// What is left after the run of a program; `None`: nothing.
@@ -27,7 +30,7 @@ impl Before {
         let end = Instant::now() + PATIENCE;
         loop {
             let processes = processes(program);
-            let new: Vec<PathBuf> = names(&self.temporary).difference(&self.names).cloned().collect();
+            let new: Vec<PathBuf> = of_a_run(&self.temporary).difference(&self.files).cloned().collect();
             if processes.is_empty() && new.is_empty() {
                 return None;
             }
@@ -39,9 +42,13 @@ impl Before {
     }
 }
 
-fn names(temporary: &Path) -> BTreeSet<PathBuf> {
-    let of = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    of(Path::new("/dev/shm")).chain(of(temporary)).collect()
+fn of_a_run(temporary: &Path) -> BTreeSet<PathBuf> {
+    [Path::new(SHARED_MEMORY), temporary].into_iter().flat_map(files).collect()
+}
+
+/// The files of a folder; none of one that cannot be read.
+pub fn files(folder: impl AsRef<Path>) -> BTreeSet<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
 /// The processes that execute a program.

@@ -29,6 +29,8 @@ pub struct Entry {
     pub asan: Option<String>,
     /// Why it does not hold for processes that share no memory, so that the suite `network` skips it.
     pub network: Option<String>,
+    /// Why it does not hold for processes of several hosts, so that the suite `hosts` skips it.
+    pub hosts: Option<String>,
 }
 
 /// The expected end of a run.
@@ -102,6 +104,7 @@ fn entry(line: &str) -> Result<Entry> {
         mpich: None,
         asan: None,
         network: None,
+        hosts: None,
     };
     for option in options {
         let (name, value) = option.split_once('=').ok_or_else(|| format!("{option} is no option"))?;
@@ -120,6 +123,7 @@ fn entry(line: &str) -> Result<Entry> {
             "mpich" => entry.mpich = Some(value.to_owned()),
             "asan" => entry.asan = Some(value.to_owned()),
             "network" => entry.network = Some(value.to_owned()),
+            "hosts" => entry.hosts = Some(value.to_owned()),
             _ => return Err(format!("{name} is no option").into()),
         }
     }

@@ -32,11 +32,10 @@ const CHAPTERS: [&str; 16] = [
 
 /// All programs of the chapters, each with the most ranks of its line in the manifest; with `--whole`, with all numbers from two on.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
-    if !has_libfabric() {
-        report.skip("network", "libfabric.so.1 is not found (Debian: libfabric1)");
+    if skips_without_libfabric("network", report) {
         return Ok(());
     }
-    let mut entries = entries_for(report, |ranks| ranks > 1)?;
+    let mut entries = entries_for(report, |ranks| ranks > 1, |entry| entry.network.as_ref())?;
     for entry in &mut entries {
         if !context.whole {
             let most = entry.ranks.iter().copied().max();
@@ -51,21 +50,34 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     })
 }
 
-/// The lines of the manifest that hold for ranks that share no memory, with these numbers of ranks. Counts the others as skipped.
-pub fn entries_for(report: &mut Report, wanted: impl Fn(usize) -> bool) -> Result<Vec<Entry>> {
+/// The lines of the manifest, with these numbers of ranks. Counts those as skipped for which there is a reason.
+pub fn entries_for(
+    report: &mut Report,
+    wanted: impl Fn(usize) -> bool,
+    reason: impl Fn(&Entry) -> Option<&String>,
+) -> Result<Vec<Entry>> {
     let chapter = |entry: &Entry| entry.program.split('/').next().is_some_and(|chapter| CHAPTERS.contains(&chapter));
     let mut entries: Vec<Entry> = conformance::entries()?.into_iter().filter(chapter).collect();
     for entry in &mut entries {
         entry.ranks.retain(|ranks| wanted(*ranks));
-        if let Some(reason) = &entry.network {
+        if let Some(reason) = reason(entry).cloned() {
             for ranks in std::mem::take(&mut entry.ranks) {
                 if report.selects(&entry.title(ranks)) {
-                    report.skip(&entry.title(ranks), reason);
+                    report.skip(&entry.title(ranks), &reason);
                 }
             }
         }
     }
     Ok(entries)
+}
+
+/// Counts a test as skipped if the system has no libfabric; whether that is so.
+pub fn skips_without_libfabric(test: &str, report: &mut Report) -> bool {
+    let skips = !has_libfabric();
+    if skips {
+        report.skip(test, "libfabric.so.1 is not found (Debian: libfabric1)");
+    }
+    skips
 }
 
 /// Whether the system has the library.

@@ -156,8 +156,7 @@ impl Places {
                 report.skip(name, "only root can become a user without other processes");
                 continue;
             }
-            if name == NO_THREAD_FOR_NETWORK && !network::has_libfabric() {
-                report.skip(name, "libfabric.so.1 is not found (Debian: libfabric1)");
+            if name == NO_THREAD_FOR_NETWORK && network::skips_without_libfabric(name, report) {
                 continue;
             }
             let mut command = Command::new("bash");

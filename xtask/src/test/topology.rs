@@ -31,8 +31,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let model = sources.join("model.py");
     for (ranks, cases, hosts) in RUNS {
         let name = format!("{ranks} ranks{}", if hosts { " on the network" } else { "" });
-        if hosts && !network::has_libfabric() {
-            report.skip(&name, "libfabric.so.1 is not found (Debian: libfabric1)");
+        if hosts && network::skips_without_libfabric(&name, report) {
             continue;
         }
         report.step(&name, || compare(&library, &folder, &program, &model, (ranks, cases, hosts)))?;

@@ -6,18 +6,15 @@ use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 
 use mpi_fabric::job::HostRanks;
-use mpi_wireup::INITIAL_ERRHANDLER;
 use mpi_wireup::host_info::HostInfo;
 
-use super::super::environment::NET_REPORT;
+use super::super::environment::of_options;
 use super::super::plan::Plan;
 use super::frame::{JobPart, ProgramPart};
 use crate::args::{Bind, Group, Input, Options, Run, Soft};
 
 /// What all hosts run alike; programs and ranks are those of a host.
 pub(super) fn common(plan: &Plan<'_>, options: &Options) -> io::Result<JobPart> {
-    let handler = options.initial_errhandler.map(|handler| (INITIAL_ERRHANDLER.into(), handler.into()));
-    let report = options.verbose.then(|| (NET_REPORT.into(), "1".into()));
     let hosts =
         plan.placement.iter().flat_map(|all| (0..).zip(&all.hosts).map(|(i, name)| (name.clone(), all.ranks_of(i))));
     let hosts: Vec<(String, Vec<u32>)> = hosts.collect();
@@ -30,7 +27,7 @@ pub(super) fn common(plan: &Plan<'_>, options: &Options) -> io::Result<JobPart> 
         front: (HostInfo::own().to_value(), std::process::id()),
         mapping: plan.placement.as_ref().map(|all| all.mapping()).unwrap_or_default(),
         settings: plan.settings.clone(),
-        variables: handler.into_iter().chain(report).chain(options.variables.iter().cloned()).collect(),
+        variables: of_options(options).chain(options.variables.iter().cloned()).collect(),
         cvars: options.cvars.clone(),
         settings_file: options.settings.as_ref().map(std::path::absolute).transpose()?,
         tools: options.tools.clone(),

@@ -97,8 +97,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             let program = folder.join(name);
             let test = format!("{name} {ranks} {}", variables[0].0);
             let arguments = [&seed, cases, "strict"];
-            if variables[0].0 == FORCE && !network::has_libfabric() {
-                report.skip(&test, "libfabric.so.1 is not found (Debian: libfabric1)");
+            if variables[0].0 == FORCE && network::skips_without_libfabric(&test, report) {
                 continue;
             }
             step(report, &test, || {

@@ -76,8 +76,7 @@ const SLURM_FAULTS: &[(Launcher, &[Moment], &[Fault])] = &[(SLURM, &[COLLECTIVE]
 
 /// All cases.
 pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    if !network::has_libfabric() {
-        report.skip("faults", "libfabric.so.1 is not found (Debian: libfabric1)");
+    if network::skips_without_libfabric("faults", report) {
         return Ok(());
     }
     Library::ferrum(dist).compile(&paths::root().join("tests/hosts/faults.c"), &work.join("faults"), &[])?;

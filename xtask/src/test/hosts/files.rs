@@ -73,8 +73,7 @@ const FILES: &[(&str, &str, &[&str])] = &[
 
 /// All cases.
 pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    if !network::has_libfabric() {
-        report.skip("files", "libfabric.so.1 is not found (Debian: libfabric1)");
+    if network::skips_without_libfabric("files", report) {
         return Ok(());
     }
     let source = |name: &str| paths::root().join("tests/hosts").join(name);

@@ -89,8 +89,7 @@ const SLURM_JOBS: &[(&str, &str, &[&str])] =
 
 /// All cases.
 pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    if !network::has_libfabric() {
-        report.skip("jobs", "libfabric.so.1 is not found (Debian: libfabric1)");
+    if network::skips_without_libfabric("jobs", report) {
         return Ok(());
     }
     Library::ferrum(dist).compile(&paths::root().join("tests/hosts/jobs.c"), &work.join("jobs"), &[])?;

@@ -11,8 +11,6 @@ use crate::lab::Lab;
 use crate::peers::Library;
 use crate::{Result, paths};
 
-const NO_LIBFABRIC: &str = "libfabric.so.1 is not found (Debian: libfabric1)";
-
 /// Programs of this library on several hosts (`tests/hosts/messages.c`): by our `mpiexec`, and by other launchers alone.
 const MESSAGES: &[(&str, &str, &[&str])] = &[
     (
@@ -206,8 +204,7 @@ const SLURM_PMIX: &[(&str, &str, &[&str])] = &[(
 
 /// All cases, and the conformance programs.
 pub fn run(lab: &Lab, dist: &Path, work: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
-    if !network::has_libfabric() {
-        report.skip("messages", NO_LIBFABRIC);
+    if network::skips_without_libfabric("messages", report) {
         return Ok(());
     }
     Library::ferrum(dist).compile(&paths::root().join("tests/hosts/messages.c"), &work.join("messages"), &[])?;
@@ -217,8 +214,7 @@ pub fn run(lab: &Lab, dist: &Path, work: &Path, mpich: &Library, report: &mut Re
 
 /// The cases under Slurm.
 pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    if !network::has_libfabric() {
-        report.skip("messages under Slurm", NO_LIBFABRIC);
+    if network::skips_without_libfabric("messages under Slurm", report) {
         return Ok(());
     }
     cases(lab, dist, work, SLURM_MESSAGES, report)?;
@@ -234,15 +230,8 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
 
 /// The conformance programs for four ranks, two on each of two hosts.
 fn conformance_programs(lab: &Lab, dist: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
-    let (reports, entries): (Vec<_>, Vec<_>) = network::entries_for(report, |ranks| ranks == 4)?
-        .into_iter()
-        .partition(|entry| entry.program == "errors/all_at_once");
-    for entry in reports.iter().filter(|entry| !entry.ranks.is_empty()) {
-        let title = entry.title(4);
-        if report.selects(&title) {
-            report.skip(&title, "each host writes the report of one of its ranks");
-        }
-    }
+    let entries =
+        network::entries_for(report, |ranks| ranks == 4, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
     let ssh = lab.folder().join("ssh");
     let hydra = mpich.launcher().with_file_name("mpiexec.hydra");
     let launch = |ranks: usize, program: &Path| {

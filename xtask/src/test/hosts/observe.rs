@@ -202,8 +202,7 @@ const OBSERVED: &[(&str, &str, &[&str])] = &[
 
 /// All cases.
 pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    if !network::has_libfabric() {
-        report.skip("observe", "libfabric.so.1 is not found (Debian: libfabric1)");
+    if network::skips_without_libfabric("observe", report) {
         return Ok(());
     }
     let library = Library::ferrum(dist);

@@ -26,8 +26,7 @@ const SAYS: &[&str] = &[
 
 /// All cases.
 pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    if !network::has_libfabric() {
-        report.skip("waits", "libfabric.so.1 is not found (Debian: libfabric1)");
+    if network::skips_without_libfabric("waits", report) {
         return Ok(());
     }
     Library::ferrum(dist).compile(&paths::root().join("tests/hosts/waits.c"), &work.join("waits"), &[])?;

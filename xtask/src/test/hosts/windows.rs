@@ -45,8 +45,7 @@ const WINDOWS: &[(&str, &str, &[&str])] = &[
 
 /// All cases.
 pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    if !network::has_libfabric() {
-        report.skip("windows", "libfabric.so.1 is not found (Debian: libfabric1)");
+    if network::skips_without_libfabric("windows", report) {
         return Ok(());
     }
     let source = paths::root().join("tests/hosts/windows.c");

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use super::leftovers::{SHARED_MEMORY, files};
 use super::{Context, Report, network};
 use crate::peers::Library;
 use crate::process::{self, Outcome};
@@ -232,8 +233,7 @@ fn run(report: &mut Report, name: &str, command: &mut Command, holds: impl Fn(&O
 
 /// MPICH's files in the host's shared memory.
 fn shared_memory() -> BTreeSet<PathBuf> {
-    let files = fs::read_dir("/dev/shm").into_iter().flatten().flatten().map(|entry| entry.path());
-    files.filter(|path| path.to_string_lossy().contains("mpich_shm_")).collect()
+    files(SHARED_MEMORY).into_iter().filter(|path| path.to_string_lossy().contains("mpich_shm_")).collect()
 }
 
 /// MPICH leaves files behind when a job fails. New ones that are not in use are removed.
