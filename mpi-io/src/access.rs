@@ -35,7 +35,9 @@ impl File {
     /// errors of the system.
     pub fn read_at<'a>(&self, offset: i64, data: impl Into<Typed<RecvBuf<'a>>>) -> Result<Status> {
         self.check_read()?;
-        self.read_from(&self.view(), position(offset)?, data.into()).map(|(status, _)| status)
+        let (offset, mut data) = (position(offset)?, data.into());
+        let read = self.read_plainly(offset, &mut data.buffer);
+        read.unwrap_or_else(|| self.read_from(&self.view(), offset, data)).map(|(status, _)| status)
     }
 
     /// `MPI_File_write_at`, at a position in etypes. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY` for a file
@@ -43,15 +45,18 @@ impl File {
     pub fn write_at<'a>(&self, offset: i64, data: impl Into<Typed<SendBuf<'a>>>) -> Result<Status> {
         self.check_write()?;
         self.check_pointers()?;
-        self.write_from(&self.view(), position(offset)?, data.into()).map(|(status, _)| status)
+        let (offset, data) = (position(offset)?, data.into());
+        let written = self.write_plainly(offset, &data.buffer);
+        written.unwrap_or_else(|| self.write_from(&self.view(), offset, data)).map(|(status, _)| status)
     }
 
     /// `MPI_File_read`: as [`File::read_at`], at the individual file pointer.
     pub fn read<'a>(&self, data: impl Into<Typed<RecvBuf<'a>>>) -> Result<Status> {
         self.check_read()?;
         let mut pointer = self.pointer();
-        let view = self.view();
-        let (status, etypes) = self.read_from(&view, *pointer, data.into())?;
+        let mut data = data.into();
+        let read = self.read_plainly(*pointer, &mut data.buffer);
+        let (status, etypes) = read.unwrap_or_else(|| self.read_from(&self.view(), *pointer, data))?;
         *pointer += etypes;
         Ok(status)
     }
@@ -61,8 +66,9 @@ impl File {
         self.check_write()?;
         self.check_pointers()?;
         let mut pointer = self.pointer();
-        let view = self.view();
-        let (status, etypes) = self.write_from(&view, *pointer, data.into())?;
+        let data = data.into();
+        let written = self.write_plainly(*pointer, &data.buffer);
+        let (status, etypes) = written.unwrap_or_else(|| self.write_from(&self.view(), *pointer, data))?;
         *pointer += etypes;
         Ok(status)
     }

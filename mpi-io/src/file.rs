@@ -9,21 +9,21 @@ use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use mpi_comm::{Comm, Group};
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_UNSUPPORTED_OPERATION, MPI_SEEK_CUR, MPI_SEEK_END, MPI_SEEK_SET};
-use mpi_core::{Handle, Info};
+use mpi_core::{Handle, Info, clock};
 use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Error, Result};
 use mpi_p2p::{Doing, Engine};
 
 use crate::amode::AccessMode;
 use crate::atomicity::{self, Turns};
-use crate::buffering::{Buffering, Sieving};
+use crate::buffering::{Buffering, Choice, Sieving};
 use crate::fault::{Fault, quoted};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
+use crate::plain::Plain;
 use crate::pointer::SharedPointer;
 use crate::same_file::Hosts;
 use crate::split_access::SplitAccess;
@@ -61,6 +61,8 @@ pub struct File {
     pub(crate) unlimited_to: AtomicU64,
     /// In some process the view has gaps between short runs. All processes agree on it.
     pub(crate) strided: AtomicBool,
+    /// The hints ask for gaps to be written back wherever there are any.
+    pub(crate) writes_back_always: AtomicBool,
     /// Shared windows of collective accesses.
     pub(crate) stage: Mutex<Stage>,
     /// Memory of data sieving, between accesses.
@@ -139,6 +141,7 @@ impl File {
             region_locked: AtomicBool::new(false),
             unlimited_to: AtomicU64::new(0),
             strided: AtomicBool::new(false),
+            writes_back_always: AtomicBool::new(parts.hints.buffering.ds_write == Choice::Enable),
             stage: Mutex::default(),
             sieve: Mutex::default(),
             system_calls: AtomicU64::new(0),
@@ -209,6 +212,8 @@ impl File {
     /// Replaces the hints; `agreed` are those of rank 0.
     pub(crate) fn replace_hints(&self, hints: Hints, agreed: Buffering) {
         hints.advise(&self.system);
+        // Relaxed: a collective call changes it, while no accesses are under way.
+        self.writes_back_always.store(agreed.ds_write == Choice::Enable, Ordering::Relaxed);
         *self.lock_hints() = hints.with(agreed);
     }
 
@@ -231,6 +236,14 @@ impl File {
     pub fn view(&self) -> Arc<View> {
         // It is replaced as a whole, so a panic in another thread leaves a valid one.
         self.view.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The places of data, if accesses need nothing but these.
+    pub(crate) fn plain(&self) -> Option<Plain> {
+        if self.is_atomic() {
+            return None;
+        }
+        self.view.lock().unwrap_or_else(PoisonError::into_inner).plain()
     }
 
     /// The access that is between its two calls, if there is one.
@@ -295,14 +308,16 @@ impl File {
         let guard = self.engine.lock();
         let doing = process.begin(Doing::File);
         drop(guard);
-        let began = Instant::now();
+        let began_ns = clock::now_ns();
         let result = work();
-        let time = began.elapsed();
+        let time_ns = clock::now_ns().saturating_sub(began_ns);
         let guard = self.engine.lock();
         process.end(doing);
-        self.instruments.time.add_ns(time.as_nanos() as u64);
+        self.instruments.time.add_ns(time_ns);
         // Relaxed: only the number counts, and each call is counted once.
-        self.instruments.system_calls.add(self.system_calls.swap(0, Ordering::Relaxed));
+        if self.system_calls.load(Ordering::Relaxed) > 0 {
+            self.instruments.system_calls.add(self.system_calls.swap(0, Ordering::Relaxed));
+        }
         count(self.instruments, &result);
         drop(guard);
         result

@@ -58,6 +58,12 @@ impl File {
         }
     }
 
+    /// Whether [`File::writes_back`] may hold; `false` is certain, and takes no lock.
+    pub(crate) fn may_write_back(&self) -> bool {
+        // Relaxed: collective calls change them, while no accesses are under way.
+        self.strided.load(Ordering::Relaxed) || self.writes_back_always.load(Ordering::Relaxed)
+    }
+
     /// The lock of a range that is written, where a process may write back gaps. Atomic accesses have one already.
     pub(crate) fn lock_write(&self, from: u64, length: u64) -> io::Result<Option<Locked<'_>>> {
         if self.is_atomic() || !(self.must_lock || self.writes_back()) {

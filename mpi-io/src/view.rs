@@ -10,6 +10,7 @@ use mpi_datatype::{Datatype, Layout, predefined};
 use mpi_errors::{Error, Result};
 
 use crate::datarep::{Registered, Representation};
+use crate::plain::Plain;
 
 /// Runs of this mean length or more are long.
 const SHORT_RUN: u64 = 32 * 1024;
@@ -119,6 +120,13 @@ impl View {
     /// Whether data are converted to `external32`.
     pub(crate) fn is_external32(&self) -> bool {
         matches!(self.representation, Representation::External32)
+    }
+
+    /// The places of data, if there are no gaps and data are as in memory.
+    pub(crate) fn plain(&self) -> Option<Plain> {
+        let as_in_memory = matches!(self.representation, Representation::Native | Representation::Internal);
+        let plain = as_in_memory && self.placed.is_contiguous();
+        plain.then_some(Plain { displacement: self.displacement, unit: self.unit })
     }
 
     /// The representation, if the program has registered it.
