@@ -266,3 +266,6 @@ impl Plan {
         bytes <= self.allgather_limit
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,9 @@ use mpi_p2p::{CommMeters, Engine};
 use mpi_t::HeapMemory;
 
 const RANKS: u64 = 1024;
+/// Values of `coll_shape`.
+const FLAT: i32 = 1;
+const TREE: i32 = 2;
 
 struct Rank {
     coll: Collectives,
@@ -25,7 +28,7 @@ fn simulate<T: Send>(topology: &Topology, body: impl Fn(&Rank) -> T + Sync) -> O
         let engine = Arc::new(Engine::new(rank.endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory));
         let coll = Collectives::new(engine.clone(), false, &HeapMemory);
         // Trees, also where few processes would be reached one by one.
-        coll.settings().shape.set(2);
+        coll.settings().shape.set(TREE);
         let spec = CommSpec::world(engine.rank(), engine.size());
         let meters = CommMeters::detached(engine.size());
         let world = register(&engine, &mut engine.lock(), spec, meters);
@@ -91,6 +94,30 @@ fn a_barrier_holds_all_ranks_until_the_last_has_come() {
     });
     let left = outcome.expect("ranks").results.into_iter().collect::<Result<Vec<u64>>>().expect("no fault");
     assert!(left.iter().all(|at| *at >= 1_000_000), "{left:?}");
+}
+
+/// Virtual time of a barrier of 64 ranks on one host with so many cores, of which each message takes one for a while.
+fn barrier_ns(cores: u32, shape: i32) -> u64 {
+    let outcome = run(&Topology::new(64).cores_per_host(cores), |rank| {
+        let engine = Arc::new(Engine::new(rank.endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory));
+        let coll = Collectives::new(engine.clone(), false, &HeapMemory);
+        coll.settings().shape.set(shape);
+        let world = register(&engine, &mut engine.lock(), CommSpec::world(engine.rank(), 64), CommMeters::detached(64));
+        // What the first call would agree on is given.
+        world.set_channels(None);
+        coll.barrier(&world)
+    });
+    let outcome = outcome.expect("ranks");
+    outcome.results.into_iter().collect::<Result<Vec<()>>>().expect("no fault");
+    outcome.clocks_ns.into_iter().max().expect("ranks")
+}
+
+#[test]
+fn few_messages_are_faster_where_ranks_share_cores_and_few_steps_where_they_do_not() {
+    let (flat, tree) = (barrier_ns(1, FLAT), barrier_ns(1, TREE));
+    assert!(flat < tree, "one core: {flat} ns through one process, {tree} ns in steps");
+    let (flat, tree) = (barrier_ns(64, FLAT), barrier_ns(64, TREE));
+    assert!(tree < flat, "64 cores: {flat} ns through one process, {tree} ns in steps");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! [`run`] starts each rank as a thread with a small stack and gives it an [`Endpoint`] whose peers all lie behind a
 //! [`Transport`](crate::Transport). The simulation lets one rank run at a time, always the one whose virtual clock is
 //! lowest, so every count and every clock is the same in each run. A record costs its sender an overhead, waits for its
-//! link, and arrives after the link's latency and the time that its bytes take. An empty poll takes virtual time too,
+//! link, and arrives after the link's latency and the time that its bytes take. Where the ranks of a host have fewer cores
+//! than they are ([`Topology::cores_per_host`]), the overhead also waits for a core. An empty poll takes virtual time too,
 //! so a loop of tests ends. The data of a pair of ranks is allocated when the pair first communicates.
 //!
 //! A process that is lost ([`Topology::lose`]) gives its peers an error once they could have detected the loss. Ranks

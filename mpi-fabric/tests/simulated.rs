@@ -189,3 +189,19 @@ fn a_loop_of_polls_ends_because_it_takes_virtual_time() {
     .unwrap();
     assert_eq!(outcome.results, [0, 0, 110_100 / 50]);
 }
+
+#[test]
+fn ranks_of_a_host_share_its_cores() {
+    let ends = |topology: Topology| {
+        let outcome = run(&topology, |rank| rank.clock.spend_ns(1000));
+        let mut ends = outcome.unwrap().clocks_ns;
+        ends.sort_unstable();
+        ends
+    };
+    let two_hosts = || Topology::new(6).ranks_per_host(4);
+    assert_eq!(ends(two_hosts()), [1000; 6]);
+    // Four ranks on two cores, and two on two.
+    assert_eq!(ends(two_hosts().cores_per_host(2)), [1000, 1000, 1000, 1000, 2000, 2000]);
+    assert_eq!(ends(two_hosts().cores_per_host(1)), [1000, 1000, 2000, 2000, 3000, 4000]);
+    assert_eq!(ends(two_hosts().cores_per_host(9)), [1000; 6]);
+}

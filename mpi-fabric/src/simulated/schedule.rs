@@ -104,6 +104,8 @@ pub(super) struct State {
     topology: Topology,
     shortest_latency_ns: u64,
     ranks: Vec<RankState>,
+    /// When each core of a host is free again, by host; none where each rank has its own.
+    cores: Vec<Vec<u64>>,
     /// When the link of a pair that has communicated is free again.
     links: HashMap<(u32, u32), u64>,
     /// Times and ranks that are ready; entries that disagree with the rank's phase are out of date.
@@ -134,8 +136,11 @@ impl Schedule {
             sent: RankTraffic::default(),
             inbox: BinaryHeap::new(),
         };
+        let hosts = topology.host_of(topology.ranks() - 1) as usize + 1;
+        let cores = topology.cores().map_or(Vec::new(), |cores| vec![vec![0; cores as usize]; hosts]);
         let state = State {
             topology: topology.clone(),
+            cores,
             shortest_latency_ns: topology.shortest_latency_ns(),
             ranks: (0..topology.ranks()).map(rank).collect(),
             links: HashMap::new(),
@@ -227,8 +232,17 @@ impl State {
         self.ranks[rank as usize].clock_ns
     }
 
+    /// Passes the time of what a rank does, once a core is free for it.
     pub(super) fn spend(&mut self, rank: u32, ns: u64) {
-        self.ranks[rank as usize].clock_ns += ns;
+        let clock = &mut self.ranks[rank as usize].clock_ns;
+        let cores = self.cores.get_mut(self.topology.host_of(rank) as usize);
+        match cores.and_then(|cores| cores.iter_mut().min()) {
+            None => *clock += ns,
+            Some(free_at) => {
+                *free_at = (*clock).max(*free_at) + ns;
+                *clock = *free_at;
+            }
+        }
     }
 
     pub(super) fn traffic(&self) -> Traffic {
@@ -306,9 +320,9 @@ impl State {
         if arrived { rank.inbox.pop().map(|Reverse(record)| record) } else { None }
     }
 
-    /// Passes the time of a poll that found nothing.
+    /// Passes the time of a poll that found nothing; others may have the core meanwhile.
     pub(super) fn spend_poll(&mut self, rank: u32) {
-        self.spend(rank, POLL_NS);
+        self.ranks[rank as usize].clock_ns += POLL_NS;
     }
 
     /// The error of a rank's calls, if the rank was lost or the run has failed.

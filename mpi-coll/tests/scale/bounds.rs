@@ -1,0 +1,278 @@
+//! What a call of each operation with each algorithm may cost: the textbook bounds.
+//!
+//! Invariant: every algorithm that a call can choose has a row (a test of the choice, beside it, compares the two).
+//! Not here: how calls are made and measured. This file is also compiled into the crate's own tests.
+
+use super::CollOp;
+use super::CollOp::*;
+
+/// The algorithms by number.
+pub const ALGORITHMS: [&str; 10] =
+    ["Alone", "Pair", "Flat", "Tree", "Split", "Direct", "Ring", "Shared", "Hosts", "Groups"];
+
+/// The most that a call costs.
+#[derive(Debug)]
+pub struct Bound {
+    pub op: CollOp,
+    pub algorithm: &'static str,
+    /// Bytes of each block, or of the contribution to a reduction that is not scattered.
+    pub block: usize,
+    /// Latencies of a message from the begin of the call to its end in the last process.
+    pub steps: u64,
+    /// Messages that one process sends.
+    pub messages: u64,
+    /// Bytes that one process sends or copies.
+    pub bytes: u64,
+}
+
+type Most = (u64, u64, u64);
+
+const fn bound(op: CollOp, algorithm: &'static str, block: usize, (steps, messages, bytes): Most) -> Bound {
+    Bound { op, algorithm, block, steps, messages, bytes }
+}
+
+pub const fn log2_up(ranks: u32) -> u64 {
+    ranks.next_power_of_two().ilog2() as u64
+}
+
+/// Most ranks.
+pub const RANKS: u32 = 4096;
+/// Where a process's work or memory grows with the number of ranks.
+pub const FEWER: u32 = 512;
+/// Where every rank sends to every other one.
+pub const RANKS_OF_DIRECT: u32 = 256;
+/// Where data go around a ring, a step for each rank.
+pub const RANKS_OF_RING: u32 = 64;
+/// Ranks of each host, and hosts.
+pub const ON_HOST: u32 = 64;
+/// Ranks of each group of an intercommunicator.
+pub const IN_GROUP: u32 = 64;
+/// Ranks that share memory.
+pub const SHARING: u32 = 8;
+/// A message that its receiver copies takes the offer, the request, the data, and its end, one after the other.
+const COPIED: u64 = 4;
+/// Bytes of an offer.
+const OFFER: u64 = 24;
+
+/// One process sends nothing.
+pub const ALONE: &[Bound] = &[
+    bound(Barrier, "Alone", 0, (0, 0, 0)),
+    bound(Bcast, "Alone", 64, (0, 0, 0)),
+    bound(Reduce, "Alone", 64, (0, 0, 0)),
+    bound(Allreduce, "Alone", 64, (0, 0, 0)),
+    bound(Gather, "Alone", 64, (0, 0, 0)),
+    bound(Gatherv, "Alone", 64, (0, 0, 0)),
+    bound(Scatter, "Alone", 64, (0, 0, 0)),
+    bound(Scatterv, "Alone", 64, (0, 0, 0)),
+    bound(Allgather, "Alone", 64, (0, 0, 0)),
+    bound(Allgatherv, "Alone", 64, (0, 0, 0)),
+    bound(Alltoall, "Alone", 64, (0, 0, 0)),
+    bound(Alltoallv, "Alone", 64, (0, 0, 0)),
+    bound(Alltoallw, "Alone", 64, (0, 0, 0)),
+    bound(ReduceScatter, "Alone", 64, (0, 0, 0)),
+    bound(ReduceScatterBlock, "Alone", 64, (0, 0, 0)),
+    bound(Scan, "Alone", 64, (0, 0, 0)),
+    bound(Exscan, "Alone", 64, (0, 0, 0)),
+];
+
+/// Two processes send one message each at most.
+pub const PAIRS: &[Bound] = &[
+    bound(Barrier, "Pair", 0, (1, 1, 0)),
+    bound(Bcast, "Pair", 64, (1, 1, 64)),
+    bound(Reduce, "Pair", 64, (1, 1, 64)),
+    bound(Allreduce, "Pair", 64, (1, 1, 64)),
+    bound(Gather, "Pair", 64, (1, 1, 64)),
+    bound(Scatter, "Pair", 64, (1, 1, 64)),
+    bound(Allgather, "Pair", 64, (1, 1, 64)),
+    bound(Allgatherv, "Pair", 64, (1, 1, 64)),
+    bound(Alltoall, "Pair", 64, (1, 1, 64)),
+    // Both parts one way, and one the other.
+    bound(ReduceScatter, "Pair", 64, (2, 1, 128)),
+    bound(ReduceScatterBlock, "Pair", 64, (2, 1, 128)),
+    bound(Scan, "Pair", 64, (1, 1, 64)),
+    bound(Exscan, "Pair", 64, (1, 1, 64)),
+];
+
+const LOG: u64 = log2_up(RANKS);
+const OTHERS: u64 = RANKS as u64 - 1;
+
+/// As many steps as bits of the number of ranks.
+pub const TREES: &[Bound] = &[
+    bound(Barrier, "Tree", 0, (LOG, LOG, 0)),
+    bound(Bcast, "Tree", 64, (LOG, LOG, 64 * LOG)),
+    bound(Reduce, "Tree", 32, (LOG, 1, 32)),
+    bound(Allreduce, "Tree", 32, (LOG, LOG, 32 * LOG)),
+    bound(Allgather, "Tree", 1, (LOG, LOG, OTHERS)),
+    bound(Scan, "Tree", 16, (LOG, LOG, 16 * LOG)),
+    bound(Exscan, "Tree", 16, (LOG, LOG, 16 * LOG)),
+];
+
+/// Through one process; the bytes are those of the root, or of rank 0.
+pub const FLAT: &[Bound] = &[
+    bound(Barrier, "Flat", 0, (2, OTHERS, 0)),
+    bound(Bcast, "Flat", 64, (1, OTHERS, 64 * OTHERS)),
+    bound(Reduce, "Flat", 32, (1, 1, 32)),
+    bound(Allreduce, "Flat", 32, (2, OTHERS, 32 * OTHERS)),
+    bound(Gather, "Flat", 4, (1, 1, 4)),
+    bound(Gatherv, "Flat", 4, (1, 1, 4)),
+    bound(Scatter, "Flat", 4, (1, OTHERS, 4 * OTHERS)),
+    bound(Scatterv, "Flat", 4, (1, OTHERS, 4 * OTHERS)),
+    bound(Allgather, "Flat", 1, (2, OTHERS, RANKS as u64 * OTHERS)),
+];
+
+const LOG_OF_FEWER: u64 = log2_up(FEWER);
+const FEWER_OTHERS: u64 = FEWER as u64 - 1;
+/// The whole of the parts, to rank 0, or each part from it.
+const SCATTERED: u64 = 8 * FEWER as u64;
+
+/// A tree to rank 0, which sends each rank its part; blocks of which half moves in each step.
+pub const TREES_OF_FEWER: &[Bound] = &[
+    bound(ReduceScatter, "Tree", 8, (LOG_OF_FEWER + 1, FEWER_OTHERS, SCATTERED)),
+    bound(ReduceScatterBlock, "Tree", 8, (LOG_OF_FEWER + 1, FEWER_OTHERS, SCATTERED)),
+    bound(Alltoall, "Tree", 8, (LOG_OF_FEWER, LOG_OF_FEWER, 8 * (FEWER as u64 / 2) * LOG_OF_FEWER)),
+];
+
+/// The same with all contributions to rank 0.
+pub const FLAT_OF_FEWER: &[Bound] = &[
+    bound(ReduceScatter, "Flat", 8, (2, FEWER_OTHERS, SCATTERED)),
+    bound(ReduceScatterBlock, "Flat", 8, (2, FEWER_OTHERS, SCATTERED)),
+];
+
+const DIRECT_OTHERS: u64 = RANKS_OF_DIRECT as u64 - 1;
+const DIRECT_LOG: u64 = log2_up(RANKS_OF_DIRECT);
+/// Bytes of a part, and of a contribution, of a reduction that is split.
+const PART: usize = 512;
+const WHOLE: usize = PART * RANKS_OF_DIRECT as usize;
+
+/// Every process with every other one: each byte moves once. A result in all processes moves twice.
+pub const DIRECT: &[Bound] = &[
+    bound(Bcast, "Tree", 20_000, (COPIED * DIRECT_LOG, 2 * DIRECT_LOG, 20_000 + 2 * OFFER * DIRECT_LOG)),
+    bound(Alltoall, "Direct", 8, (1, DIRECT_OTHERS, 8 * DIRECT_OTHERS)),
+    bound(Alltoallv, "Direct", 8, (1, DIRECT_OTHERS, 8 * DIRECT_OTHERS)),
+    bound(Alltoallw, "Direct", 8, (1, DIRECT_OTHERS, 8 * DIRECT_OTHERS)),
+    bound(Allgather, "Direct", 64, (1, DIRECT_OTHERS, 64 * DIRECT_OTHERS)),
+    bound(Allgatherv, "Direct", 64, (1, DIRECT_OTHERS, 64 * DIRECT_OTHERS)),
+    // Its contributions to all parts but its own, then its own part: (n - 1)/n and 1/n of the whole.
+    bound(Reduce, "Split", WHOLE, (2, DIRECT_OTHERS + 1, WHOLE as u64)),
+    // The same, and its own part to all others: 2 (n - 1)/n of the whole.
+    bound(Allreduce, "Split", WHOLE, (2, 2 * DIRECT_OTHERS, 2 * PART as u64 * DIRECT_OTHERS)),
+    bound(ReduceScatter, "Split", PART, (1, DIRECT_OTHERS, PART as u64 * DIRECT_OTHERS)),
+    bound(ReduceScatterBlock, "Split", PART, (1, DIRECT_OTHERS, PART as u64 * DIRECT_OTHERS)),
+];
+
+const RING_OTHERS: u64 = RANKS_OF_RING as u64 - 1;
+const RING_LOG: u64 = log2_up(RANKS_OF_RING);
+const RING_WHOLE: usize = PART * RANKS_OF_RING as usize;
+
+/// A step for each rank; each byte moves as often as from all to all.
+pub const RINGS: &[Bound] = &[
+    bound(Allgather, "Ring", 200, (RING_OTHERS, RING_OTHERS, 200 * RING_OTHERS)),
+    bound(Allgatherv, "Ring", 200, (RING_OTHERS, RING_OTHERS, 200 * RING_OTHERS)),
+    // The root sends all parts but its own once in the tree, and every rank all but one in the ring.
+    bound(
+        Bcast,
+        "Split",
+        200 * RANKS_OF_RING as usize,
+        (RING_LOG + RING_OTHERS, RING_LOG + RING_OTHERS, 2 * 200 * RING_OTHERS),
+    ),
+    bound(Alltoall, "Ring", 8, (RING_OTHERS, RING_OTHERS, 8 * RING_OTHERS)),
+    bound(Alltoallv, "Ring", 8, (RING_OTHERS, RING_OTHERS, 8 * RING_OTHERS)),
+    bound(Alltoallw, "Ring", 8, (RING_OTHERS, RING_OTHERS, 8 * RING_OTHERS)),
+    bound(ReduceScatter, "Ring", PART, (RING_OTHERS, RING_OTHERS, PART as u64 * RING_OTHERS)),
+    bound(ReduceScatterBlock, "Ring", PART, (RING_OTHERS, RING_OTHERS, PART as u64 * RING_OTHERS)),
+    // Then each part to the root.
+    bound(Reduce, "Ring", RING_WHOLE, (RING_OTHERS + 1, RING_OTHERS + 1, RING_WHOLE as u64)),
+    bound(Allreduce, "Ring", RING_WHOLE, (2 * RING_OTHERS, 2 * RING_OTHERS, 2 * PART as u64 * RING_OTHERS)),
+];
+
+const HOST_LOG: u64 = log2_up(ON_HOST);
+const HOSTS_LOG: u64 = log2_up(RANKS / ON_HOST);
+const IN_HOST: u64 = ON_HOST as u64;
+const OTHER_HOSTS: u64 = (RANKS / ON_HOST) as u64 - 1;
+const BOTH_LOGS: u64 = HOST_LOG + HOSTS_LOG;
+
+/// Within each host, and between one process of each, which sends most.
+pub const HOSTS: &[Bound] = &[
+    bound(Barrier, "Hosts", 0, (HOSTS_LOG + 2, HOSTS_LOG + IN_HOST - 1, 0)),
+    bound(Bcast, "Hosts", 64, (BOTH_LOGS, BOTH_LOGS, 64 * BOTH_LOGS)),
+    bound(Reduce, "Hosts", 32, (BOTH_LOGS, 1, 32)),
+    bound(Allreduce, "Hosts", 32, (BOTH_LOGS + HOST_LOG, BOTH_LOGS, 32 * BOTH_LOGS)),
+    bound(Gather, "Hosts", 4, (2, 1, 4 * IN_HOST)),
+    bound(Scatter, "Hosts", 4, (2, OTHER_HOSTS + IN_HOST - 1, 4 * OTHERS)),
+    bound(
+        Allgather,
+        "Hosts",
+        1,
+        (2 + HOST_LOG, OTHER_HOSTS + HOST_LOG, IN_HOST * OTHER_HOSTS + RANKS as u64 * HOST_LOG),
+    ),
+];
+
+/// The steps between hosts alone: those of one process of each host.
+pub const BETWEEN_HOSTS: &[Bound] = &[
+    bound(Barrier, "Hosts", 0, (HOSTS_LOG, HOSTS_LOG + IN_HOST - 1, 0)),
+    bound(Bcast, "Hosts", 64, (HOSTS_LOG, BOTH_LOGS, 64 * BOTH_LOGS)),
+    bound(Reduce, "Hosts", 32, (HOSTS_LOG, 1, 32)),
+    bound(Allreduce, "Hosts", 32, (HOSTS_LOG, BOTH_LOGS, 32 * BOTH_LOGS)),
+    bound(Gather, "Hosts", 4, (1, 1, 4 * IN_HOST)),
+    bound(Scatter, "Hosts", 4, (1, OTHER_HOSTS + IN_HOST - 1, 4 * OTHERS)),
+];
+
+const GROUP: u64 = IN_GROUP as u64;
+const GROUP_LOG: u64 = log2_up(IN_GROUP);
+
+/// From process to process of the two groups; what is combined, or the same for all, among the local group, between the
+/// ranks 0, and among the local group again.
+pub const GROUPS: &[Bound] = &[
+    bound(Barrier, "Groups", 0, (2 * GROUP_LOG + 1, 2 * GROUP_LOG + 1, 0)),
+    bound(Bcast, "Groups", 64, (GROUP_LOG + 1, GROUP_LOG, 64 * GROUP_LOG)),
+    bound(Reduce, "Groups", 32, (GROUP_LOG + 1, 1, 32)),
+    bound(Allreduce, "Groups", 32, (2 * GROUP_LOG + 1, GROUP_LOG + 1, 32 * (GROUP_LOG + 1))),
+    bound(Gather, "Groups", 8, (1, 1, 8)),
+    bound(Gatherv, "Groups", 8, (1, 1, 8)),
+    bound(Scatter, "Groups", 8, (1, GROUP, 8 * GROUP)),
+    bound(Scatterv, "Groups", 8, (1, GROUP, 8 * GROUP)),
+    bound(Allgather, "Groups", 8, (1, GROUP, 8 * GROUP)),
+    bound(Allgatherv, "Groups", 8, (1, GROUP, 8 * GROUP)),
+    bound(Alltoall, "Groups", 8, (1, GROUP, 8 * GROUP)),
+    bound(Alltoallv, "Groups", 8, (1, GROUP, 8 * GROUP)),
+    bound(Alltoallw, "Groups", 8, (1, GROUP, 8 * GROUP)),
+    // The whole to the other rank 0, then each part.
+    bound(ReduceScatter, "Groups", 8, (GROUP_LOG + 2, GROUP, 8 * (2 * GROUP - 1))),
+    bound(ReduceScatterBlock, "Groups", 8, (GROUP_LOG + 2, GROUP, 8 * (2 * GROUP - 1))),
+];
+
+/// Neighbours of a process in a grid of three dimensions.
+pub const IN_GRID: u64 = 6;
+/// Neighbours that a process of the graph sends to: those whose ranks are higher by these.
+pub const AHEAD: [u32; 4] = [1, 2, 5, 100];
+const DEGREE: u64 = AHEAD.len() as u64;
+
+/// One message to each neighbour, all at once.
+pub const GRID: &[Bound] = &[
+    bound(NeighborAllgather, "Direct", 64, (1, IN_GRID, 64 * IN_GRID)),
+    bound(NeighborAllgatherv, "Direct", 64, (1, IN_GRID, 64 * IN_GRID)),
+    bound(NeighborAlltoall, "Direct", 64, (1, IN_GRID, 64 * IN_GRID)),
+    bound(NeighborAlltoallv, "Direct", 64, (1, IN_GRID, 64 * IN_GRID)),
+    bound(NeighborAlltoallw, "Direct", 64, (1, IN_GRID, 64 * IN_GRID)),
+];
+
+/// The same in a distributed graph.
+pub const GRAPH: &[Bound] = &[
+    bound(NeighborAllgather, "Direct", 64, (1, DEGREE, 64 * DEGREE)),
+    bound(NeighborAllgatherv, "Direct", 64, (1, DEGREE, 64 * DEGREE)),
+    bound(NeighborAlltoall, "Direct", 64, (1, DEGREE, 64 * DEGREE)),
+    bound(NeighborAlltoallv, "Direct", 64, (1, DEGREE, 64 * DEGREE)),
+    bound(NeighborAlltoallw, "Direct", 64, (1, DEGREE, 64 * DEGREE)),
+];
+
+/// No message goes where memory is shared.
+pub const SHARED: &[Bound] = &[
+    bound(Barrier, "Shared", 0, (0, 0, 0)),
+    bound(Bcast, "Shared", 20_000, (0, 0, 0)),
+    bound(Reduce, "Shared", 20_000, (0, 0, 0)),
+    bound(Allreduce, "Shared", 20_000, (0, 0, 0)),
+    bound(Gather, "Shared", 2000, (0, 0, 0)),
+    bound(Scatter, "Shared", 2000, (0, 0, 0)),
+    bound(Allgather, "Shared", 2000, (0, 0, 0)),
+    bound(Alltoall, "Shared", 2000, (0, 0, 0)),
+];
