@@ -40,6 +40,7 @@ use super::secret::{Secret, random};
 use super::{part, ping_interval, silence_limit};
 use crate::args::{Input, Options};
 use hangs::{Hangs, TimeReport, Wanted};
+use losses::Losses;
 use reach::{addresses, listen, same_host};
 use spawning::Spawning;
 
@@ -101,9 +102,7 @@ struct Front<'a> {
     command: String,
     /// What to look at when the launcher does not reach a host.
     advice: Option<&'static str>,
-    /// What was lost, in the order in which that was seen, and when the cause is chosen.
-    losses: Vec<Failure>,
-    verdict_at: Option<Instant>,
+    losses: Losses,
     spawning: Spawning,
     parent: Option<&'a mut Parent>,
 }
@@ -190,8 +189,7 @@ pub(in crate::mpiexec) fn run(
         limit,
         command: shown(&command),
         advice: starter.advice(),
-        losses: Vec::new(),
-        verdict_at: None,
+        losses: Losses::default(),
         spawning: Spawning::new(reporter.job(), net_secret.job_number(), inherited),
         parent,
     };
@@ -303,7 +301,7 @@ impl Front<'_> {
         let ping = Instant::now() + ping_interval(self.limit) / 2;
         let ending = if self.started { self.ending.next(self.living) } else { None };
         let spawned = self.spawning.jobs.next();
-        let next = [ending, spawned, self.streams.pause_at(), self.hangs.report_by, self.verdict_at, Some(ping)];
+        let next = [ending, spawned, self.streams.pause_at(), self.hangs.report_by, self.losses.verdict_at, Some(ping)];
         let next = next.into_iter().flatten().min().unwrap_or(ping);
         // Rounded up, so as not to wake before it.
         next.saturating_duration_since(Instant::now()).as_millis() as i32 + 1
@@ -434,7 +432,7 @@ impl Front<'_> {
                 // Each host does one after the other, so that its ranks still wait when it looks.
                 let ranks = match self.ending.failure().filter(|_| self.forwarded.is_none()) {
                     Some(Failure::Ended { rank, .. } | Failure::Left { rank }) => vec![rank],
-                    Some(Failure::HostLost { host, .. }) => self.hosts[host as usize].ranks.clone(),
+                    Some(loss @ Failure::HostLost { .. }) => self.ranks_lost(loss),
                     _ => Vec::new(),
                 };
                 if !ranks.is_empty() {

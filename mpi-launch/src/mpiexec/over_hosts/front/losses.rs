@@ -13,6 +13,64 @@ use super::super::hosts::Host;
 use super::super::ping_interval;
 use super::{Front, VERDICT};
 
+/// What was lost, in the order in which that was seen, and which is the cause.
+#[derive(Default)]
+pub(super) struct Losses {
+    pub seen: Vec<Failure>,
+    /// When the cause is chosen.
+    pub verdict_at: Option<Instant>,
+    /// The cause, and losses that nothing distinguishes from it.
+    causes: Vec<Failure>,
+}
+
+impl Losses {
+    /// Records a loss. What a host has reported on itself explains the end of its connection.
+    fn record(&mut self, loss: Failure, now: Instant) {
+        let closed = |host| Failure::HostLost { host, how: HostLoss::Closed };
+        let explained = host_of(&loss)
+            .is_some_and(|host| loss == closed(host) && self.seen.iter().any(|earlier| host_of(earlier) == Some(host)));
+        if !explained && !self.seen.contains(&loss) {
+            self.seen.push(loss);
+            self.verdict_at.get_or_insert(now + VERDICT);
+        }
+    }
+
+    /// Chooses the cause. A launcher that was killed is one. A launcher that has lost a host often ends on the others, first on this
+    /// machine, so the first loss of another host comes before losses here. It may end the processes of `mpiexec` on other hosts
+    /// without a word of theirs, so that their connections are closed like those of a lost host, and before that one's.
+    fn judge(&mut self, is_local: impl Fn(u32) -> bool) -> Option<Failure> {
+        self.verdict_at = None;
+        let order = |loss: &Failure| match *loss {
+            Failure::ManagerLost { how: Ended::Killed(_) } => 0,
+            Failure::HostLost { how: HostLoss::Silent { .. }, .. } => 1,
+            Failure::HostLost { host, how: HostLoss::Leaving { signal: 0 } } => 1 + u32::from(is_local(host)),
+            Failure::HostLost { host, how: HostLoss::Closed } => 1 + 2 * u32::from(is_local(host)),
+            Failure::HostLost { .. } => 4,
+            _ => 5,
+        };
+        let first = self.seen.iter().map(order).min()?;
+        if self.causes.is_empty() {
+            self.causes = self.seen.iter().filter(|loss| order(loss) == first).copied().collect();
+        }
+        self.seen.iter().find(|loss| order(loss) == first).copied()
+    }
+
+    /// The losses that nothing distinguishes from a cause.
+    pub(super) fn with(&self, cause: Failure) -> &[Failure] {
+        match self.causes.split_first() {
+            Some((first, others)) if *first == cause => others,
+            _ => &[],
+        }
+    }
+}
+
+fn host_of(loss: &Failure) -> Option<u32> {
+    match *loss {
+        Failure::HostLost { host, .. } => Some(host),
+        _ => None,
+    }
+}
+
 impl Front<'_> {
     pub(super) fn look_at_launcher(&mut self) -> Result<(), Refusal> {
         let Some(how) = self.launcher.ended() else { return Ok(()) };
@@ -30,33 +88,28 @@ impl Front<'_> {
     }
 
     pub(super) fn record_loss(&mut self, loss: Failure) {
-        if !self.losses.contains(&loss) {
-            self.losses.push(loss);
-            self.verdict_at.get_or_insert(Instant::now() + VERDICT);
-        }
+        self.losses.record(loss, Instant::now());
     }
 
-    /// Chooses the cause among the losses. A launcher that was killed is one. A launcher that has lost a host often ends on the others,
-    /// first on this machine, so the first loss of another host comes before losses here.
+    /// Chooses the cause among the losses, once those that belong together have been seen.
     pub(super) fn judge_losses(&mut self, now: Instant) {
         let all_over = self.hosts.iter().all(Host::is_over);
-        if self.verdict_at.is_none_or(|at| now < at && !all_over) {
+        if self.losses.verdict_at.is_none_or(|at| now < at && !all_over) {
             return;
         }
-        self.verdict_at = None;
-        let is_local = |host: u32| local_host::is_local(&self.placement.hosts[host as usize]);
-        let order = |loss: &&Failure| match **loss {
-            Failure::ManagerLost { how: Ended::Killed(_) } => 0,
-            Failure::HostLost { how: HostLoss::Silent { .. }, .. } => 1,
-            Failure::HostLost { host, how: HostLoss::Leaving { signal: 0 } } => 1 + u32::from(is_local(host)),
-            Failure::HostLost { host, how: HostLoss::Closed } => 1 + 2 * u32::from(is_local(host)),
-            Failure::HostLost { .. } => 4,
-            _ => 5,
-        };
-        if let Some(loss) = self.losses.iter().min_by_key(order).copied() {
+        let loss = self.losses.judge(|host| local_host::is_local(&self.placement.hosts[host as usize]));
+        if let Some(loss) = loss {
             // The end of a rank that has found the loss itself is no other cause.
             self.ending.fail_as_cause(loss, self.living, now);
         }
+    }
+
+    /// The ranks of a host that is lost, and of those that were lost with it.
+    pub(super) fn ranks_lost(&self, loss: Failure) -> Vec<u32> {
+        let losses = std::iter::once(&loss).chain(self.losses.with(loss));
+        let mut ranks: Vec<u32> = losses.filter_map(host_of).flat_map(|host| self.placement.ranks_of(host)).collect();
+        ranks.sort_unstable();
+        ranks
     }
 
     pub(super) fn look_for_silence(&mut self, now: Instant) {
@@ -85,5 +138,48 @@ impl Front<'_> {
             }
         }
         self.record_loss(Failure::HostLost { host: host as u32, how });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(host: u32, how: HostLoss) -> Failure {
+        Failure::HostLost { host, how }
+    }
+
+    /// The cause of losses, and those that are named with it; host 0 is this machine.
+    fn judged(losses: &[Failure]) -> (Failure, Vec<Failure>) {
+        let mut all = Losses::default();
+        losses.iter().for_each(|loss| all.record(*loss, Instant::now()));
+        let cause = all.judge(|host| host == 0).expect("a loss");
+        (cause, all.with(cause).to_vec())
+    }
+
+    #[test]
+    fn of_hosts_whose_connections_were_closed_together_each_is_named() {
+        let [two, three] = [1, 2].map(|host| lost(host, HostLoss::Closed));
+        assert_eq!(judged(&[three]), (three, vec![]));
+        assert_eq!(judged(&[two, three]), (two, vec![three]));
+        assert_eq!(judged(&[lost(0, HostLoss::Closed), three]), (three, vec![]));
+        let silent = lost(1, HostLoss::Silent { seconds: 30 });
+        assert_eq!(judged(&[silent, three]), (silent, vec![three]));
+    }
+
+    #[test]
+    fn a_host_whose_end_was_requested_is_no_cause_when_its_connection_is_closed_too() {
+        let (ended, three) = (lost(1, HostLoss::Leaving { signal: libc::SIGTERM }), lost(2, HostLoss::Closed));
+        assert_eq!(judged(&[ended, lost(1, HostLoss::Closed), three]), (three, vec![]));
+        assert_eq!(judged(&[three, ended, lost(1, HostLoss::Closed)]), (three, vec![]));
+        assert_eq!(judged(&[ended, lost(1, HostLoss::Closed)]), (ended, vec![]));
+    }
+
+    #[test]
+    fn a_launcher_that_was_killed_is_the_cause() {
+        let manager = Failure::ManagerLost { how: Ended::Killed(libc::SIGKILL) };
+        assert_eq!(judged(&[lost(1, HostLoss::Closed), manager]), (manager, vec![]));
+        let ended = Failure::ManagerLost { how: Ended::Exited(1) };
+        assert_eq!(judged(&[ended, lost(1, HostLoss::Closed)]), (lost(1, HostLoss::Closed), vec![]));
     }
 }

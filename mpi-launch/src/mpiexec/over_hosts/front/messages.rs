@@ -92,7 +92,7 @@ impl Front<'_> {
             Frame::Waits { number, rank, facts } if of_host(rank) => self.hangs.take(number, rank, facts),
             Frame::Warning { sentence } => self.reporter.warn(&format!("host {}: {sentence}", name())),
             // After a loss they are ended.
-            Frame::Doing { text } if self.losses.is_empty() => self.hosts[host].doing = text,
+            Frame::Doing { text } if self.losses.seen.is_empty() => self.hosts[host].doing = text,
             Frame::WithoutProgress { idle_ms } => self.hangs.take_idle(host, idle_ms),
             // That of an earlier report is late.
             Frame::ReportEnd { number } => self.hosts[host].reporting &= number != self.hangs.number,

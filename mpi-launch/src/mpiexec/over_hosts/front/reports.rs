@@ -26,10 +26,13 @@ impl Front<'_> {
             Failure::HostLost { host, .. } => self.hosts[host as usize].doing.clone(),
             _ => String::new(),
         };
+        let with = self.losses.with(failure).iter().map(|loss| loss.sentence(self.plan, self.job, false));
+        let with: Vec<String> = with.collect();
         if !self.reporter.is_json() {
             if !heard.is_empty() {
                 sentence += &format!("\n  the last that was heard from the host: {heard}");
             }
+            with.iter().for_each(|loss| sentence += &format!("\n  at the same time, and perhaps the cause: {loss}"));
             if !text.is_empty() {
                 sentence += &format!("; {text}");
             }
@@ -38,6 +41,7 @@ impl Front<'_> {
         self.reporter.fail(code, &sentence, |object| {
             let object = failure.facts(self.plan, self.job, object);
             let object = if heard.is_empty() { object } else { object.text("heard_last", &heard) };
+            let object = if with.is_empty() { object } else { object.objects("further", hang::objects(&with)) };
             let object = match self.hangs.waiting.is_empty() {
                 true => object,
                 false => object.objects("waiting", hang::objects(&self.hangs.waiting)),
