@@ -2,6 +2,7 @@
 //!
 //! - [`NetSettings`], [`NetInstruments`]: the control variables and the performance variables.
 //! - [`library`]: `libfabric.so.1`, loaded when a job needs a network.
+//! - `defaults`: variables of libfabric by which its providers need less memory.
 //! - `provider`: one endpoint of a provider, its completion queue, its registered memory.
 //! - [`packet`]: what travels in one message of the provider: a header and records.
 //! - [`Network`]: the implementation of [`mpi_fabric::Transport`]: credits, packets that wait, copies.
@@ -19,6 +20,7 @@
 #[rustfmt::skip]
 #[path = "generated/ffi.rs"]
 pub mod ffi;
+mod defaults;
 mod dispositions;
 mod event;
 mod instruments;

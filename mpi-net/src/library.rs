@@ -109,6 +109,11 @@ impl Library {
         format!("{}.{}", self.version >> 16, self.version & 0xffff)
     }
 
+    /// The same as a number: that before the point in the upper half.
+    pub(crate) fn version_number(&self) -> u32 {
+        self.version
+    }
+
     /// The version of the interface to request.
     pub(crate) fn interface(&self) -> u32 {
         self.version.min(INTERFACE)

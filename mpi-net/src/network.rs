@@ -37,6 +37,7 @@ use buffers::{Buffers, bytes_of};
 use copies::Held;
 use peer::Peer;
 
+use crate::defaults::Defaults;
 use crate::dispositions::Dispositions;
 use crate::ffi;
 use crate::instruments::Meters;
@@ -55,7 +56,7 @@ const MOST_OWED: u32 = CREDITS / 2;
 /// Longest payload of a record.
 const PAYLOAD: usize = 64 << 10;
 /// Bytes of a buffer: a record of that length behind a header with an address.
-const BUFFER: usize = PAYLOAD + 4096;
+pub(crate) const BUFFER: usize = PAYLOAD + 4096;
 /// Packets with short records that leave to one peer between two polls. What is pushed beyond them waits in the engine
 /// for the next poll, and leaves together.
 const BURST: u32 = 3;
@@ -192,8 +193,10 @@ impl Network {
     pub fn open(settings: &'static NetSettings, options: &Options) -> Result<Network> {
         let kept = Dispositions::keep();
         let library = Library::load(&settings.library.get())?;
-        let mut provider = Provider::open(library, &settings.provider.get(), options.size)?;
-        drop(kept);
+        let name = settings.provider.get();
+        let defaults = Defaults::set(library.version_number(), &name, options.size);
+        let mut provider = Provider::open(library, &name, options.size)?;
+        drop((kept, defaults));
         if provider.facts.longest < BUFFER {
             let (name, longest) = (&provider.facts.provider, provider.facts.longest);
             let rule =

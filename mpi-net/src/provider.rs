@@ -2,9 +2,10 @@
 //!
 //! Invariant: the objects are used by one thread at a time, as the requested threading model demands; the caller holds the
 //! lock around the value. They are closed in the order of their dependence.
-//! Not here: what is sent (`packet`), whose turn it is (`network`).
+//! Not here: registered memory (`regions`), what is sent (`packet`), whose turn it is (`network`).
 
 mod choice;
+mod regions;
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr::{self, null_mut};
@@ -13,6 +14,7 @@ use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};
 
 use choice::{choose, find};
+pub(crate) use regions::Registered;
 
 use crate::ffi;
 use crate::library::Library;
@@ -29,6 +31,7 @@ macro_rules! call {
         }
     };
 }
+use call;
 
 /// What an operation is, in memory of its own until it completes. Its first member is the provider's.
 #[repr(C)]
@@ -98,28 +101,6 @@ pub(crate) struct Provider {
 
 // SAFETY: the objects of the library may be used by any thread, one at a time.
 unsafe impl Send for Provider {}
-
-/// Registered memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Registered {
-    region: *mut ffi::fid_mr,
-    pub(crate) key: u64,
-}
-
-// SAFETY: as for `Provider`.
-unsafe impl Send for Registered {}
-// SAFETY: the address is passed on only.
-unsafe impl Sync for Registered {}
-
-impl Registered {
-    /// Stands for memory that needs no registration.
-    pub(crate) const NONE: Registered = Registered { region: null_mut(), key: 0 };
-
-    fn descriptor(self) -> *mut c_void {
-        // SAFETY: a region of the provider, which is closed only with its memory.
-        if self.region.is_null() { null_mut() } else { unsafe { (*self.region).mem_desc } }
-    }
-}
 
 impl Provider {
     /// Opens an endpoint of the provider of this name; of the first one that suits if it is empty.
@@ -362,39 +343,6 @@ impl Provider {
                 }
             }
         }
-    }
-
-    /// Whether memory that this process sends from or reads to has to be registered.
-    pub(crate) fn registers_local(&self) -> bool {
-        self.facts.mr_mode & ffi::FI_MR_LOCAL != 0
-    }
-
-    /// Whether peers name registered memory by its address; otherwise by the offset in it.
-    pub(crate) fn by_address(&self) -> bool {
-        self.facts.mr_mode & ffi::FI_MR_VIRT_ADDR != 0
-    }
-
-    /// Registers memory for local operations, or for peers to read and write it.
-    ///
-    /// # Safety
-    /// The memory stays until [`Self::end`].
-    pub(crate) unsafe fn register(&mut self, at: *mut u8, bytes: usize, access: u64) -> Result<Registered> {
-        let mut region = null_mut();
-        let wanted = self.next_key;
-        self.next_key += 1;
-        // SAFETY: an open domain; the caller's promise.
-        let status = unsafe {
-            let fid = &raw mut (*self.domain).fid;
-            call!(self.domain, mr.reg(fid, at.cast(), bytes, access, 0, wanted, 0, &mut region, null_mut()))
-        };
-        self.check("register memory", status)?;
-        // SAFETY: the region was made.
-        Ok(Registered { region, key: unsafe { (*region).key } })
-    }
-
-    /// Ends a registration.
-    pub(crate) fn end(&mut self, registered: Registered) {
-        close(registered.region.cast());
     }
 
     /// Takes completions, and lets the provider make progress. Ended operations go to `each`. Returns an error of the queue itself, as a

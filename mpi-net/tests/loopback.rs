@@ -219,6 +219,39 @@ fn many_records_wait_for_credits_and_none_is_lost() {
 }
 
 #[test]
+fn more_long_records_than_receives_arrive_whole() {
+    const SENDERS: usize = 12;
+    const EACH: u64 = 8;
+    with_each(&[7; SENDERS + 1], |mut ends| {
+        let mut inbox = Inbox::default();
+        let payload = |from: u32, number: u64| vec![(u64::from(from) * EACH + number) as u8; 65536];
+        // Connections need both ends.
+        (1..=SENDERS).for_each(|from| ends[from].push(0, &head(0), &payload(from as u32, 0)).unwrap());
+        poll(&mut ends, 0, &mut inbox, SENDERS);
+        // As many packets are under way as a sender may have, and the receiver looks at none meanwhile.
+        let end = Instant::now() + Duration::from_millis(500);
+        let mut sent = [1; SENDERS + 1];
+        while Instant::now() < end {
+            for from in 1..=SENDERS {
+                let number = sent[from];
+                if number < EACH && ends[from].push(0, &head(number), &payload(from as u32, number)).is_ok() {
+                    sent[from] += 1;
+                }
+                ends[from].poll(&mut Inbox::default()).unwrap();
+            }
+        }
+        assert_eq!(sent[1..], [EACH; SENDERS]);
+        poll(&mut ends, 0, &mut inbox, SENDERS * EACH as usize);
+        let mut due = [0; SENDERS + 1];
+        for (from, number, data) in inbox.records {
+            assert_eq!(number, due[from as usize]);
+            assert!(data == payload(from, number), "record {number} of {from}");
+            due[from as usize] += 1;
+        }
+    });
+}
+
+#[test]
 fn memory_of_a_peer_is_read_and_written() {
     with_each(&[7, 7], |mut ends| {
         if !ends[0].can_copy(1) {

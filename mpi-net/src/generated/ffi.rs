@@ -26,6 +26,7 @@ pub const FI_MR_LOCAL: u32 = 4;
 pub const FI_MR_VIRT_ADDR: u32 = 16;
 pub const FI_MR_ALLOCATED: u32 = 32;
 pub const FI_MR_PROV_KEY: u32 = 64;
+pub const FI_MR_ENDPOINT: u32 = 512;
 pub const FI_ORDER_SAS: u32 = 256;
 pub const FI_CONTEXT: u64 = 576460752303423488;
 pub const FI_CONTEXT2: u64 = 4503599627370496;

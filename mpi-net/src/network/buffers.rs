@@ -1,8 +1,9 @@
 //! The memory of the packets that are sent and received.
 //!
-//! Invariant: a buffer has one user, the caller or the provider.
+//! Invariant: a buffer has one user, the caller or the provider. One that was never used takes no memory.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, handle_alloc_error};
+use std::ptr::null_mut;
 
 use super::{BUFFER, RECEIVES, SENDS};
 
@@ -20,12 +21,14 @@ impl Buffers {
     }
 
     pub(super) fn new() -> Buffers {
-        // SAFETY: the length is not 0.
-        let at = unsafe { alloc_zeroed(Buffers::layout()) };
-        if at.is_null() {
+        let (bytes, access) = (Buffers::layout().size(), libc::PROT_READ | libc::PROT_WRITE);
+        // The allocator would write zeros to all of it.
+        // SAFETY: new memory, at an address that the system chooses.
+        let at = unsafe { libc::mmap(null_mut(), bytes, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+        if at == libc::MAP_FAILED {
             handle_alloc_error(Buffers::layout());
         }
-        Buffers { at }
+        Buffers { at: at.cast() }
     }
 
     /// A buffer. No other reference to it exists: it is not the provider's now, and the caller has the only access.
@@ -45,8 +48,8 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout; the provider was closed before (`Inner` drops it first).
-        unsafe { dealloc(self.at, Buffers::layout()) };
+        // SAFETY: mapped with this length; the provider was closed before (`Inner` drops it first).
+        unsafe { libc::munmap(self.at.cast(), Buffers::layout().size()) };
     }
 }
 

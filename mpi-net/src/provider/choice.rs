@@ -34,8 +34,8 @@ pub(super) fn find(library: Library, name: &str, remote: bool, ordered: bool) ->
         let domain = &mut *hints.domain_attr;
         domain.threading = ffi::FI_THREAD_DOMAIN;
         domain.resource_mgmt = ffi::FI_RM_ENABLED;
-        domain.mr_mode =
-            (ffi::FI_MR_LOCAL | ffi::FI_MR_VIRT_ADDR | ffi::FI_MR_ALLOCATED | ffi::FI_MR_PROV_KEY) as c_int;
+        let regions = ffi::FI_MR_VIRT_ADDR | ffi::FI_MR_ALLOCATED | ffi::FI_MR_PROV_KEY | ffi::FI_MR_ENDPOINT;
+        domain.mr_mode = (ffi::FI_MR_LOCAL | regions) as c_int;
         if ordered {
             (*hints.tx_attr).msg_order = u64::from(ffi::FI_ORDER_SAS);
             (*hints.rx_attr).msg_order = u64::from(ffi::FI_ORDER_SAS);
