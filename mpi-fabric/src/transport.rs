@@ -7,10 +7,15 @@
 //! Invariant: records from one peer are delivered in the order of their pushes.
 //! Not here: shared memory (`ring`, `remote`), a transport for tests (`simulated`).
 
+#![allow(unsafe_code)] // accesses memory of this process by the addresses of pieces
+
+use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+use std::slice;
 use std::sync::Arc;
 
 use mpi_errors::Result;
 
+use crate::pieces::Piece;
 use crate::record::{Full, RecordHead, Sink};
 use crate::region::{Access, RegionKey, Registration};
 
@@ -166,6 +171,30 @@ pub trait NetworkCopies: Send + Sync {
 
     /// Copies to a peer's region, from `offset` on; otherwise like [`Self::read`]. Returns when the peer has the bytes.
     fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()>;
+
+    /// Copies pieces of a peer's region to this process, in any order; otherwise like [`Self::read`].
+    ///
+    /// # Safety
+    /// The pieces of this process are writable memory that no other code uses.
+    unsafe fn read_pieces(&self, peer: u32, key: RegionKey, pieces: &[Piece]) -> Result<()> {
+        pieces.iter().try_for_each(|piece| {
+            let place = with_exposed_provenance_mut(piece.address);
+            // SAFETY: the caller's promise.
+            self.read(peer, key, piece.offset, unsafe { slice::from_raw_parts_mut(place, piece.bytes) })
+        })
+    }
+
+    /// Copies pieces of this process to a peer's region, in any order; otherwise like [`Self::write`].
+    ///
+    /// # Safety
+    /// The pieces of this process are readable memory that no code writes meanwhile.
+    unsafe fn write_pieces(&self, peer: u32, key: RegionKey, pieces: &[Piece]) -> Result<()> {
+        pieces.iter().try_for_each(|piece| {
+            let place = with_exposed_provenance(piece.address);
+            // SAFETY: the caller's promise.
+            self.write(peer, key, piece.offset, unsafe { slice::from_raw_parts(place, piece.bytes) })
+        })
+    }
 }
 
 /// An idle thread sleeps here. Thread-safe.

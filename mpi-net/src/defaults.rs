@@ -12,8 +12,6 @@ use std::ptr::null_mut;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
-use crate::network::BUFFER;
-
 /// Bytes of a provider's own buffers: for headers and for what arrives before its receive. Longer data go directly from and to the
 /// buffers of this library, or to memory that is allocated for them.
 const OWN_BUFFER: usize = 1024;
@@ -36,6 +34,8 @@ struct Surroundings<'a> {
     has_adapter: bool,
     /// Processes of the job.
     peers: u32,
+    /// Longest packet in bytes.
+    packet: usize,
 }
 
 /// The variables to add to those of the environment, as `NAME=value`.
@@ -49,7 +49,7 @@ fn additions(around: &Surroundings, is_set: impl Fn(&str) -> bool) -> Vec<String
     let over_tcp = around.provider.starts_with("tcp") || around.provider.is_empty() && !around.has_adapter;
     if around.version == version(1, 17) && over_tcp && !is_set("FI_OFI_RXM_") {
         added.push(format!("FI_OFI_RXM_BUFFER_SIZE={OWN_BUFFER}"));
-        added.push(format!("FI_OFI_RXM_EAGER_LIMIT={BUFFER}"));
+        added.push(format!("FI_OFI_RXM_EAGER_LIMIT={}", around.packet));
         added.push(format!("FI_OFI_RXM_MSG_RX_SIZE={SHARED_RECEIVES}"));
     }
     if around.version > version(1, 17) && !is_set("FI_TCP_MAX_RX_SIZE") {
@@ -69,14 +69,14 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Adds them to the environment; before the first call of libfabric that looks for providers.
-    pub(crate) fn set(version: u32, provider: &str, peers: u32) -> Defaults {
+    /// Adds them to the environment, for packets of `packet` bytes at most; before the first call of libfabric that looks for providers.
+    pub(crate) fn set(version: u32, provider: &str, peers: u32, packet: usize) -> Defaults {
         let has_adapter = fs::read_dir("/sys/class/infiniband").is_ok_and(|mut adapters| adapters.next().is_some());
         let before = current().load(Acquire); // pairs with the exchanges below
         // SAFETY: the list of the process.
         let variables = unsafe { variables(before) };
         let is_set = |name: &str| variables.iter().any(|variable| begins(*variable, name));
-        let added = additions(&Surroundings { version, provider, has_adapter, peers }, is_set);
+        let added = additions(&Surroundings { version, provider, has_adapter, peers, packet }, is_set);
         if added.is_empty() {
             return Defaults { before, list: before };
         }
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn around(minor: u32, provider: &str) -> Surroundings<'_> {
-        Surroundings { version: version(1, minor), provider, has_adapter: false, peers: 4 }
+        Surroundings { version: version(1, minor), provider, has_adapter: false, peers: 4, packet: 69632 }
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
     fn the_environment_has_them_only_meanwhile() {
         let has = || std::env::var_os("FI_UNIVERSE_SIZE");
         let before = has();
-        let defaults = Defaults::set(version(1, 5), "", 77_777);
+        let defaults = Defaults::set(version(1, 5), "", 77_777, 69632);
         assert_eq!(has(), before.clone().or(Some("77777".into())));
         drop(defaults);
         assert_eq!(has(), before);

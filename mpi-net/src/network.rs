@@ -17,10 +17,11 @@ mod losses;
 mod peer;
 mod sending;
 mod transport;
+mod under_way;
 
 use std::collections::{HashMap, VecDeque};
 use std::mem::take;
-use std::ptr::null_mut;
+use std::ptr::{null_mut, with_exposed_provenance_mut};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,8 +29,8 @@ use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_PROC_ABORTED};
 use mpi_errors::{Error, Result};
 use mpi_fabric::job::HostRanks;
 use mpi_fabric::{
-    Access, BellRinger, Full, NetworkCopies, Payload, RecordHead, RegionKey, Registration, Sink, Transport, Waiting,
-    host,
+    Access, BellRinger, Full, NetworkCopies, Payload, Piece, RecordHead, RegionKey, Registration, Sink, Transport,
+    Waiting, host,
 };
 use mpi_t::{Cell, Value};
 
@@ -56,7 +57,7 @@ const MOST_OWED: u32 = CREDITS / 2;
 /// Longest payload of a record.
 const PAYLOAD: usize = 64 << 10;
 /// Bytes of a buffer: a record of that length behind a header with an address.
-pub(crate) const BUFFER: usize = PAYLOAD + 4096;
+const BUFFER: usize = PAYLOAD + 4096;
 /// Packets with short records that leave to one peer between two polls. What is pushed beyond them waits in the engine
 /// for the next poll, and leaves together.
 const BURST: u32 = 3;
@@ -194,7 +195,7 @@ impl Network {
         let kept = Dispositions::keep();
         let library = Library::load(&settings.library.get())?;
         let name = settings.provider.get();
-        let defaults = Defaults::set(library.version_number(), &name, options.size);
+        let defaults = Defaults::set(library.version_number(), &name, options.size, BUFFER);
         let mut provider = Provider::open(library, &name, options.size)?;
         drop((kept, defaults));
         if provider.facts.longest < BUFFER {

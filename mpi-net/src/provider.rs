@@ -21,6 +21,8 @@ use crate::library::Library;
 
 /// Longest address of a provider, in bytes.
 pub(crate) const ADDRESS: usize = 256;
+/// The first key that is requested for a region: `cxi` takes those below for few regions that stay.
+const FIRST_KEY: u64 = 100;
 
 /// Calls a function of a table of an object; `-ENOSYS` where the provider has none.
 macro_rules! call {
@@ -154,7 +156,7 @@ impl Provider {
             cq: null_mut(),
             endpoint: null_mut(),
             descriptor: -1,
-            next_key: 1,
+            next_key: FIRST_KEY,
         };
         let mut av = ffi::fi_av_attr {
             type_: av_type,

@@ -9,7 +9,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use mpi_fabric::{
-    Access, Endpoint, FabricSettings, Payload, RecordHead, RegionKey, Registration, Sink, Transport, WaitStep, Waiting,
+    Access, Endpoint, FabricSettings, Payload, Piece, RecordHead, RegionKey, Registration, Sink, Transport, WaitStep,
+    Waiting,
 };
 use mpi_net::{Meters, NetInstruments, NetSettings, Network, Options};
 
@@ -282,6 +283,54 @@ fn memory_of_a_peer_is_read_and_written() {
         drop(region);
         assert!(whole == before, "other bytes were read");
         assert_eq!(memory[3..6], *b"abc");
+    });
+}
+
+/// Many pieces, more than are under way at a time, whose order in the region is not that in memory.
+#[test]
+fn pieces_of_a_peers_memory_are_read_and_written() {
+    with_each(&[7, 7], |mut ends| {
+        if !ends[0].can_copy(1) {
+            return eprintln!("skipped: no remote access");
+        }
+        const EACH: usize = 5000;
+        const PIECES: usize = 100;
+        let byte = |at: usize| (at / 3) as u8;
+        let mut memory: Vec<u8> = (0..EACH * PIECES).map(byte).collect();
+        let (start, bytes) = (memory.as_mut_ptr(), memory.len());
+        // SAFETY: the memory outlives the registration and changes by the peer only.
+        let (key, region) = unsafe { ends[1].register(&[0], start, bytes, Access::ReadWrite) };
+        let copier = ends[0].copier(1).unwrap();
+        let done = AtomicBool::new(false);
+        let mut whole = vec![0u8; bytes];
+        let base = whole.as_mut_ptr().expose_provenance();
+        let piece = |number: usize| Piece {
+            offset: (number * EACH) as u64,
+            address: base + (PIECES - 1 - number) * EACH,
+            bytes: EACH - number,
+        };
+        let pieces: Vec<Piece> = (0..PIECES).map(piece).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: the pieces are parts of `whole`, which nothing else uses, and do not overlap.
+                unsafe { copier.read_pieces(key, &pieces).unwrap() };
+                let back: Vec<Piece> =
+                    pieces.iter().map(|piece| Piece { offset: piece.offset + 1, bytes: 2, ..*piece }).collect();
+                // SAFETY: as above.
+                unsafe { copier.write_pieces(key, &back).unwrap() };
+                done.store(true, std::sync::atomic::Ordering::Release);
+            });
+            while !done.load(std::sync::atomic::Ordering::Acquire) {
+                ends[1].poll(&mut Inbox::default()).unwrap();
+            }
+        });
+        drop(region);
+        for number in 0..PIECES {
+            let read = &whole[(PIECES - 1 - number) * EACH..][..EACH - number];
+            assert!(read.iter().enumerate().all(|(at, read)| *read == byte(number * EACH + at)), "piece {number}");
+            assert_eq!(memory[number * EACH + 1..][..2], read[..2]);
+            assert_eq!(memory[number * EACH + 3], byte(number * EACH + 3));
+        }
     });
 }
 

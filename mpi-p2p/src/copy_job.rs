@@ -22,8 +22,8 @@ use crate::run_table::{ListedChunk, RunTable, pieces};
 const PART_MAX: u64 = 128 << 10;
 /// The same over a network, where each part costs a round trip.
 const NETWORK_PART_MAX: u64 = 1 << 20;
-/// Bytes of a part whose runs are listed at once.
-const PIECE: u64 = 128 << 10;
+/// Bytes of a part whose runs are listed at once: all of it over a network, which has several copies under way.
+const PIECE: u64 = NETWORK_PART_MAX;
 
 /// A long message that this process copies, or helps to copy.
 #[derive(Debug)]

@@ -63,13 +63,17 @@ impl Core {
             return;
         }
         let can_share = near && from != endpoint.rank() && wanted >= SHARE_FROM && !self.slots.are_all_used();
+        let least = self.settings.copy_runs_from.get();
         let copied_by = match (offer.ways, buffer.address()) {
             (0, Some(_)) if offer.region.is_none() || !endpoint.can_copy(from) => Copied::Never,
             (0, Some(_)) if offer.pipelined && near && !self.lock.is_contended() => Copied::Never,
             (0, Some(_)) if can_share => Copied::ByBoth,
             (0, Some(_)) => Copied::ByReceiver,
-            _ if wanted < SHARE_FROM || !endpoint.can_copy_runs(from) => Copied::Never,
-            _ => copied_in_runs(offer, &buffer, wanted, can_share, self.settings.copy_runs_from.get()),
+            _ if wanted < SHARE_FROM => Copied::Never,
+            // Over a network the receiver reads into its own runs; those of a sender would need a registration each.
+            (0, None) if !near && endpoint.can_copy(from) => copied_in_runs(offer, &buffer, wanted, false, least),
+            _ if !endpoint.can_copy_runs(from) => Copied::Never,
+            _ => copied_in_runs(offer, &buffer, wanted, can_share, least),
         };
         let copier = if copied_by == Copied::Never { None } else { endpoint.copier(from).ok() };
         if let Some(copier) = copier {

@@ -119,6 +119,10 @@ impl Copier {
                 .and_then(|()| unsafe { pieces::read(process.pid, key.address(), pieces) })
                 .map_err(|error| copy_failed("read", self.peer, process.pid, &error));
         }
+        if let CopyWay::Provided(copies) = &self.way {
+            // SAFETY: the caller's promise.
+            return unsafe { copies.read_pieces(self.peer, key, pieces) };
+        }
         pieces.iter().try_for_each(|piece| {
             let place = with_exposed_provenance_mut(piece.address);
             // SAFETY: the caller's promise.
@@ -137,6 +141,10 @@ impl Copier {
                 // SAFETY: the caller's promise; `PeerProcess::probe` makes a `ProbedProcess` of other processes only.
                 .and_then(|()| unsafe { pieces::write(process.pid, key.address(), pieces) })
                 .map_err(|error| copy_failed("write", self.peer, process.pid, &error));
+        }
+        if let CopyWay::Provided(copies) = &self.way {
+            // SAFETY: the caller's promise.
+            return unsafe { copies.write_pieces(self.peer, key, pieces) };
         }
         pieces.iter().try_for_each(|piece| {
             let place = with_exposed_provenance(piece.address);

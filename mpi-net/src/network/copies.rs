@@ -1,5 +1,8 @@
 //! Registered memory, and copies to and from that of peers.
+//!
+//! Not here: the operations of a copy (`under_way`).
 
+use super::under_way::{Failure, Left, NotStarted, UnderWay};
 use super::*;
 use crate::liveness::LOSS_DELAY;
 
@@ -41,95 +44,78 @@ impl Shared {
         seen
     }
 
-    /// Copies from or to a peer's region, and waits for it.
+    /// Copies pieces from or to a peer's region, several at a time, and waits for them.
     ///
     /// # Safety
-    /// `at..at + bytes` is readable, and writable for a read.
-    pub(super) unsafe fn copy(
-        &self,
-        peer: u32,
-        key: RegionKey,
-        offset: u64,
-        writes: bool,
-        at: *mut u8,
-        bytes: usize,
-    ) -> Result<()> {
-        let [start, number] = key.to_words();
-        if number == NO_KEY {
+    /// The pieces of this process are readable, and writable for a read. Only a single one may have no bytes.
+    unsafe fn copy(&self, peer: u32, key: RegionKey, writes: bool, pieces: &[Piece]) -> Result<()> {
+        if key.to_words()[1] == NO_KEY {
             let name = self.lock().name_of(peer);
             let rule = format!("{name} could not register the memory that this process was to copy");
             return Err(Error::new(MPI_ERR_OTHER, rule));
         }
-        let mut done = 0;
-        while done < bytes {
-            let mut inner = self.lock();
-            let part = (bytes - done).min(inner.provider.facts.longest);
-            let Some(address) = inner.address(peer) else { return Err(lost_error(&inner, peer)) };
-            let from = if inner.provider.by_address() { start.wrapping_add(offset) } else { offset } + done as u64;
-            // SAFETY: inside the caller's memory.
-            let place = unsafe { at.add(done) };
-            let local = match inner.provider.registers_local() {
-                // SAFETY: the memory stays until the end of this function, which ends the registration, except if the peer is lost, as below.
-                true => unsafe {
-                    let access = if writes { ffi::FI_WRITE } else { ffi::FI_READ };
-                    inner.provider.register(place, part, access.into())?
-                },
-                false => Registered::NONE,
-            };
-            let mut operation = Box::new(Operation::new(Kind::Copy, 0));
-            let context = &raw mut *operation;
-            // SAFETY: the memory and the operation stay until it completes, for which the code below waits; except if the peer is lost: then the
-            // operation is leaked, and the caller's memory has to stay mapped as long as the provider (docs/hosts.md).
-            let mut status =
-                unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
-            let (mut polls, most) = (0, COPY_POLLS + (part / COPY_BYTES_PER_POLL).min(MOST_LONGER_POLLS) as u32);
-            while status == -i64::from(ffi::FI_EAGAIN) && inner.peers[peer as usize].lost.is_none() {
-                inner.progress();
-                self.pause(inner, &mut polls, most);
-                inner = self.lock();
-                // SAFETY: as above.
-                status = unsafe { inner.provider.copy(address, writes, (place, part), local, (number, from), context) };
-            }
-            // SAFETY: the operation is alive; `progress` changes it, under the lock.
-            let waits = || unsafe { (&raw const (*context).number).read_volatile() } == 0;
-            while status == 0 && waits() {
-                if inner.peers[peer as usize].lost.is_some() {
-                    // No answer will come, and the provider cannot be made to forget the operation.
-                    std::mem::forget(operation);
-                    inner.peers[peer as usize].copying = true;
-                    return Err(lost_error(&inner, peer));
-                }
-                inner.progress();
-                // Others that this process owes something may wait for it.
-                inner.flush_all();
-                if waits() || !inner.arrived.is_empty() {
-                    self.pause(inner, &mut polls, most);
-                    inner = self.lock();
-                }
-            }
-            if local.key != 0 || inner.provider.registers_local() {
-                inner.provider.end(local);
-            }
-            let ended = if status == 0 { operation.number.min(0) } else { status };
-            if ended < 0 {
-                drop(inner);
-                self.await_loss(peer, &mut polls);
-                let inner = self.lock();
-                if inner.peers[peer as usize].lost.is_some() {
-                    return Err(lost_error(&inner, peer));
-                }
-                let verb = if writes { "write" } else { "read" };
-                let why =
-                    format!("cannot {verb} the memory of {}: {}", inner.name_of(peer), inner.provider.text(ended));
-                return Err(Error::new(MPI_ERR_PROC_ABORTED, why));
-            }
-            done += part;
-            inner.meters.with(|meters| match writes {
-                true => meters.bytes_written.add(part as u64),
-                false => meters.bytes_read.add(part as u64),
-            });
+        let bytes: usize = pieces.iter().map(|piece| piece.bytes).sum();
+        if bytes == 0 {
+            return Ok(());
         }
-        Ok(())
+        let (mut polls, most) = (0, COPY_POLLS + (bytes / COPY_BYTES_PER_POLL).min(MOST_LONGER_POLLS) as u32);
+        let (mut left, mut under_way) = (Left { pieces, done: 0 }, UnderWay::new(pieces.len()));
+        let mut failed = None;
+        loop {
+            let mut inner = self.lock();
+            if inner.peers[peer as usize].lost.is_some() {
+                // No answer will come, and the provider cannot be made to forget the operations.
+                inner.peers[peer as usize].copying |= under_way.leak();
+                return Err(lost_error(&inner, peer));
+            }
+            while failed.is_none()
+                && let Some(place) = under_way.free()
+                && let Some(piece) = left.first(inner.provider.facts.longest)
+            {
+                // SAFETY: the caller's promise; the memory and the operation stay until it completes, for which the code below waits; except if
+                // the peer is lost: then the operation is leaked, and the caller's memory has to stay mapped as long as the provider (docs/hosts.md).
+                match unsafe { under_way.start(place, &mut inner, peer, key, writes, piece) } {
+                    Ok(()) => left.take(piece.bytes),
+                    Err(NotStarted::Later) => break,
+                    Err(NotStarted::Never(why)) => failed = Some(why),
+                }
+            }
+            let before = under_way.count;
+            inner.progress();
+            // Others that this process owes something may wait for it.
+            inner.flush_all();
+            under_way.collect(&mut inner, writes, &mut failed);
+            if under_way.count < before {
+                polls = 0;
+            }
+            let over = under_way.count == 0 && (failed.is_some() || left.first(usize::MAX).is_none());
+            if !over && under_way.count < before && inner.arrived.is_empty() {
+                continue;
+            }
+            if !over || !inner.arrived.is_empty() {
+                self.pause(inner, &mut polls, most);
+            }
+            if over {
+                break;
+            }
+        }
+        match failed {
+            None => Ok(()),
+            Some(Failure::Refused(why)) => Err(why),
+            Some(Failure::Status(status)) => Err(self.failure_of_copy(peer, writes, status)),
+        }
+    }
+
+    /// The error of a copy for which the provider reported a status: that of the peer's loss, if that is why.
+    #[cold]
+    fn failure_of_copy(&self, peer: u32, writes: bool, status: i64) -> Error {
+        self.await_loss(peer, &mut 0);
+        let inner = self.lock();
+        if inner.peers[peer as usize].lost.is_some() {
+            return lost_error(&inner, peer);
+        }
+        let (verb, why) = (if writes { "write" } else { "read" }, inner.provider.text(status));
+        Error::new(MPI_ERR_PROC_ABORTED, format!("cannot {verb} the memory of {}: {why}", inner.name_of(peer)))
     }
 
     /// Waits until a peer for whose memory the provider has reported an error counts as lost, at most 2.5 s.
@@ -183,12 +169,24 @@ pub(super) fn lost_error(inner: &Inner, peer: u32) -> Error {
 
 impl NetworkCopies for Shared {
     fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {
+        let piece = Piece { offset, address: into.as_mut_ptr().expose_provenance(), bytes: into.len() };
         // SAFETY: the slice is writable, and no other code uses it.
-        unsafe { self.copy(peer, key, offset, false, into.as_mut_ptr(), into.len()) }
+        unsafe { self.copy(peer, key, false, &[piece]) }
     }
 
     fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()> {
+        let piece = Piece { offset, address: data.as_ptr().expose_provenance(), bytes: data.len() };
         // SAFETY: the slice is readable.
-        unsafe { self.copy(peer, key, offset, true, data.as_ptr().cast_mut(), data.len()) }
+        unsafe { self.copy(peer, key, true, &[piece]) }
+    }
+
+    unsafe fn read_pieces(&self, peer: u32, key: RegionKey, pieces: &[Piece]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy(peer, key, false, pieces) }
+    }
+
+    unsafe fn write_pieces(&self, peer: u32, key: RegionKey, pieces: &[Piece]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy(peer, key, true, pieces) }
     }
 }

@@ -1,0 +1,194 @@
+//! The operations of one copy: several pieces at a time, so that each does not cost a round trip of its own.
+//!
+//! Invariant: an operation that the provider has stays in memory until it completes, or for ever if its peer is lost.
+//! Not here: waiting (`copies`).
+
+use super::*;
+
+/// Operations of a copy that are under way at a time.
+const MOST: usize = 16;
+
+/// What is left of the pieces.
+pub(super) struct Left<'a> {
+    pub(super) pieces: &'a [Piece],
+    /// Bytes of the first one that were taken.
+    pub(super) done: usize,
+}
+
+impl Left<'_> {
+    /// The next bytes, at most so many.
+    pub(super) fn first(&self, longest: usize) -> Option<Piece> {
+        let Piece { offset, address, bytes } = *self.pieces.first()?;
+        let (offset, address) = (offset + self.done as u64, address + self.done);
+        Some(Piece { offset, address, bytes: (bytes - self.done).min(longest) })
+    }
+
+    /// Takes bytes that [`Self::first`] returned.
+    pub(super) fn take(&mut self, bytes: usize) {
+        self.done += bytes;
+        if self.done == self.pieces[0].bytes {
+            (self.pieces, self.done) = (&self.pieces[1..], 0);
+        }
+    }
+}
+
+/// Why a copy fails.
+pub(super) enum Failure {
+    /// The provider reports a negative number.
+    Status(i64),
+    /// Its memory cannot be registered.
+    Refused(Error),
+}
+
+/// Why an operation was not started.
+pub(super) enum NotStarted {
+    /// The provider takes no more now.
+    Later,
+    Never(Failure),
+}
+
+/// One operation, and the registration of its memory here.
+struct Slot {
+    operation: Operation,
+    local: Registered,
+    /// 0: none is under way.
+    bytes: usize,
+}
+
+/// The operations.
+pub(super) struct UnderWay {
+    /// Allocated as a box. The provider has the addresses of the operations.
+    slots: *mut [Slot],
+    /// Number of operations.
+    pub(super) count: usize,
+}
+
+impl UnderWay {
+    /// None yet, of a copy of so many pieces.
+    pub(super) fn new(pieces: usize) -> UnderWay {
+        let slot = |_| Slot { operation: Operation::new(Kind::Copy, 0), local: Registered::NONE, bytes: 0 };
+        let slots: Box<[Slot]> = (0..pieces.clamp(1, MOST)).map(slot).collect();
+        UnderWay { slots: Box::into_raw(slots), count: 0 }
+    }
+
+    fn slot(&self, place: usize) -> *mut Slot {
+        assert!(place < self.slots.len(), "operation {place}");
+        // SAFETY: inside of the box.
+        unsafe { self.slots.cast::<Slot>().add(place) }
+    }
+
+    /// A place for one more.
+    pub(super) fn free(&self) -> Option<usize> {
+        // SAFETY: members that this value alone uses.
+        (0..self.slots.len()).find(|place| unsafe { (*self.slot(*place)).bytes } == 0)
+    }
+
+    /// Starts the copy of a piece at a free place.
+    ///
+    /// # Safety
+    /// Its memory is readable, and writable for a read, until the operation completes.
+    pub(super) unsafe fn start(
+        &mut self,
+        place: usize,
+        inner: &mut Inner,
+        peer: u32,
+        key: RegionKey,
+        writes: bool,
+        piece: Piece,
+    ) -> std::result::Result<(), NotStarted> {
+        let [start, number] = key.to_words();
+        // Without an address the peer is lost now.
+        let Some(address) = inner.address(peer) else {
+            return Err(NotStarted::Later);
+        };
+        let from = if inner.provider.by_address() { start.wrapping_add(piece.offset) } else { piece.offset };
+        let at = with_exposed_provenance_mut::<u8>(piece.address);
+        let local = match inner.provider.registers_local() {
+            // SAFETY: the caller's promise; `collect` ends the registration.
+            true => match unsafe {
+                let access = if writes { ffi::FI_WRITE } else { ffi::FI_READ };
+                inner.provider.register(at, piece.bytes, access.into())
+            } {
+                Ok(region) => region,
+                Err(why) => return Err(NotStarted::Never(Failure::Refused(why))),
+            },
+            false => Registered::NONE,
+        };
+        let slot = self.slot(place);
+        // SAFETY: nothing is under way at the place, so this value alone uses it; the caller's promise.
+        let status = unsafe {
+            (*slot).operation.number = 0;
+            let operation = &raw mut (*slot).operation;
+            inner.provider.copy(address, writes, (at, piece.bytes), local, (number, from), operation)
+        };
+        if status == 0 {
+            // SAFETY: members that this value alone uses.
+            unsafe { ((*slot).local, (*slot).bytes) = (local, piece.bytes) };
+            self.count += 1;
+            return Ok(());
+        }
+        inner.provider.end(local);
+        match status == -i64::from(ffi::FI_EAGAIN) {
+            true => Err(NotStarted::Later),
+            false => Err(NotStarted::Never(Failure::Status(status))),
+        }
+    }
+
+    /// Frees the places of the operations that have completed.
+    pub(super) fn collect(&mut self, inner: &mut Inner, writes: bool, failed: &mut Option<Failure>) {
+        for place in 0..self.slots.len() {
+            let slot = self.slot(place);
+            // SAFETY: the slot is alive; `progress` changes the number, under the lock that the caller has.
+            let (bytes, number) = unsafe { ((*slot).bytes, (&raw const (*slot).operation.number).read_volatile()) };
+            if bytes == 0 || number == 0 {
+                continue;
+            }
+            // SAFETY: nothing is under way at the place any more.
+            inner.provider.end(unsafe { (*slot).local });
+            // SAFETY: as above.
+            unsafe { (*slot).bytes = 0 };
+            self.count -= 1;
+            if number < 0 {
+                failed.get_or_insert(Failure::Status(number));
+                continue;
+            }
+            inner.meters.with(|meters| match writes {
+                true => meters.bytes_written.add(bytes as u64),
+                false => meters.bytes_read.add(bytes as u64),
+            });
+        }
+    }
+
+    /// Leaves the memory of the operations to the provider for ever, if any is under way; whether that is so.
+    pub(super) fn leak(&mut self) -> bool {
+        std::mem::take(&mut self.count) > 0 && {
+            self.slots = Box::into_raw(Box::new([]));
+            true
+        }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        assert_eq!(self.count, 0, "the provider has operations in this memory");
+        // SAFETY: allocated by `new` or `leak`, and nothing is under way in it.
+        drop(unsafe { Box::from_raw(self.slots) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_cut_where_a_provider_sends_less() {
+        let pieces = [Piece { offset: 10, address: 100, bytes: 7 }, Piece { offset: 50, address: 200, bytes: 2 }];
+        let mut left = Left { pieces: &pieces, done: 0 };
+        let mut parts = Vec::new();
+        while let Some(Piece { offset, address, bytes }) = left.first(4) {
+            parts.push((offset, address, bytes));
+            left.take(bytes);
+        }
+        assert_eq!(parts, [(10, 100, 4), (14, 104, 3), (50, 200, 2)]);
+    }
+}
