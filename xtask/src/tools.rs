@@ -3,6 +3,7 @@
 //! Invariant: no system package is installed unless that is allowed: for root, or with `--install`; with `--no-install`
 //! nothing is fetched from PyPI or the system's distribution either.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,9 +58,16 @@ pub fn need(program: &str, package: &str, may_install: bool) -> Result<()> {
     Err(format!("{program} is missing; it is in the package {package}").into())
 }
 
+/// Memory of this machine that is available, in MiB; `None` if the system does not report it.
+pub fn free_megabytes() -> Option<u64> {
+    let facts = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes / 1024)
+}
+
 /// Whether this process may install system packages without an option: it runs as root.
 pub fn is_root() -> bool {
-    std::os::unix::fs::MetadataExt::uid(&match std::fs::metadata(Path::new("/proc/self")) {
+    std::os::unix::fs::MetadataExt::uid(&match fs::metadata(Path::new("/proc/self")) {
         Ok(facts) => facts,
         Err(_) => return false,
     }) == 0

@@ -87,7 +87,7 @@ impl Places {
         report.check("path of 200 characters", prints(&long, "size 2"), || long.report());
         let bare = self.run(Command::new(&self.mpiexec).args(["-n", "2"]).arg(self.folder.join("size")).env_clear())?;
         report.check("no environment", prints(&bare, "size 2"), || bare.report());
-        match free_megabytes() {
+        match tools::free_megabytes() {
             Some(free) if free < 2000 => report.skip("200 ranks", &format!("{free} MB of memory are free")),
             _ if !report.selects("200 ranks") => {}
             _ => {
@@ -278,10 +278,4 @@ impl Drop for Group {
 
 fn prints(outcome: &Outcome, text: &str) -> bool {
     outcome.success() && outcome.stdout.lines().any(|line| line == text)
-}
-
-fn free_megabytes() -> Option<u64> {
-    let facts = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes / 1024)
 }
