@@ -27,6 +27,7 @@ mod sentence;
 pub mod spawn_request;
 mod spawner;
 mod time_limit;
+mod waiting;
 
 pub use directory::Directory;
 pub use environment::{

@@ -4,7 +4,7 @@
 //! - `library`: the library's functions, with the layouts that the PMIx standard gives them. `find`: its search.
 //!
 //! Invariant: a PMIx library that starts a world of its own, because it found no server, is not treated as the
-//! launcher's.
+//! launcher's. Only a fence has no time limit: it ends when the slowest process comes.
 //! Not here: the values that processes exchange (`rendezvous`).
 
 mod find;
@@ -20,6 +20,7 @@ use std::time::Duration;
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
 use crate::other_launchers::Server;
 use crate::spawn_request::{PARENT, PARENT_PORT, SpawnProgram, SpawnRequest, SpawnResult};
+use crate::waiting;
 use library::{Library, Process, Program};
 
 /// Rank that stands for a job as a whole.
@@ -32,7 +33,7 @@ pub struct Client {
     library: Library,
     own: Process,
     size: u32,
-    /// How long a process waits for a value of another one.
+    /// How long a process waits for a value of another one, and for all processes before it warns.
     limit: Duration,
 }
 
@@ -124,7 +125,15 @@ impl KeyValueExchange for Client {
     }
 
     fn fence(&mut self) -> Result<(), LauncherError> {
-        self.library.fence().map_err(|status| self.library.trouble("does not complete the fence", status))
+        let Client { library, own, size, limit } = self;
+        let origin = || format!("PMIX_NAMESPACE is {}", own.namespace());
+        let fenced = match own.rank {
+            0 | 1 => {
+                waiting::warned_after(*limit, || waiting::warn(own.rank, *size, *limit, &origin()), || library.fence())
+            }
+            _ => library.fence(),
+        };
+        fenced.map_err(|status| self.library.trouble("does not complete the fence", status))
     }
 }
 

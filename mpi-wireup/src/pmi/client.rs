@@ -12,6 +12,7 @@ use super::spawn::{self, answer};
 use super::wire::{Message, compose};
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
 use crate::spawn_request::{SpawnRequest, SpawnResult};
+use crate::waiting;
 
 /// The part of a bad answer that is quoted, in bytes.
 const QUOTED: usize = 80;
@@ -172,16 +173,7 @@ impl Client {
     fn wait_for_all(&mut self, command: &str) -> Result<Vec<u8>, LauncherError> {
         match self.connection.line(Some(self.limit)) {
             Err(ConnectionError::Silent(limit)) => {
-                // Two ranks warn: rank 0 may be the one that is missing.
-                if self.rank < 2 {
-                    eprintln!(
-                        "Ferrum MPI: rank {} of {} has been waiting for {} seconds for all processes of the job to start MPI ({})",
-                        self.rank,
-                        self.size,
-                        limit.as_secs_f32(),
-                        self.origin
-                    );
-                }
+                waiting::warn(self.rank, self.size, limit, &self.origin);
                 self.answer(command, None)
             }
             other => other.map_err(|failed| self.failed(command, failed)),

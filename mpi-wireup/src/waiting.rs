@@ -1,0 +1,57 @@
+//! The wait for all processes of a job to start MPI, which has no time limit: the others may still be started, or wait for
+//! their hosts. The user is warned once.
+//!
+//! Not here: the time limit of a launcher's other answers (`time_limit`).
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+/// Warns that a process has been waiting for so long. Two ranks warn: rank 0 may be the one that is missing. `origin`: by
+/// which the user finds the launcher.
+pub(crate) fn warn(rank: u32, size: u32, waited: Duration, origin: &str) {
+    if rank < 2 {
+        eprintln!(
+            "Ferrum MPI: rank {rank} of {size} has been waiting for {} seconds for all processes of the job to start MPI \
+             ({origin})",
+            waited.as_secs_f32()
+        );
+    }
+}
+
+/// Waits in a call that has no time limit of its own, and warns once if it takes longer than a limit.
+pub(crate) fn warned_after<T>(limit: Duration, warn: impl FnOnce() + Send, wait: impl FnOnce() -> T) -> T {
+    let (over, is_over) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        // Without a thread there is no warning.
+        let _ = thread::Builder::new().name("fence-warning".into()).spawn_scoped(scope, move || {
+            if is_over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                warn();
+            }
+        });
+        let result = wait();
+        drop(over);
+        result
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn a_wait_that_takes_longer_than_the_limit_warns_once() {
+        let warnings = AtomicU32::new(0);
+        let warn = || drop(warnings.fetch_add(1, Ordering::Relaxed));
+        assert_eq!(warned_after(Duration::from_secs(600), warn, || 7), 7);
+        assert_eq!(warnings.load(Ordering::Relaxed), 0);
+        let wait = || {
+            while warnings.load(Ordering::Relaxed) == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        warned_after(Duration::from_millis(5), warn, wait);
+        assert_eq!(warnings.load(Ordering::Relaxed), 1);
+    }
+}
