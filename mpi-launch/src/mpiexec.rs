@@ -73,6 +73,9 @@ use recordings::Recordings;
 use refusal::Refusal;
 use reporter::Reporter;
 
+#[cfg(fuzzing)]
+pub use over_hosts::fuzzed;
+
 /// Exit code for a malformed command line or environment.
 const USAGE: i32 = 2;
 /// Exit code when the launcher itself cannot do its work.

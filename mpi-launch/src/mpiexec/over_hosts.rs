@@ -7,6 +7,7 @@
 //!
 //! - `manager`: the launcher that starts the proxies.
 //! - `frame`, `link`, `secret`: the messages, the connection, and who may connect.
+//! - `fuzzed`: messages of any bytes, for a fuzz target.
 //! - `front`, `hosts`: the loop of `mpiexec`, and what it keeps of each host. `proxy`, `greeting`, `part`: the loop on a host,
 //!   its connection, and what it runs.
 //!
@@ -16,6 +17,8 @@
 
 mod frame;
 mod front;
+#[cfg(fuzzing)]
+pub mod fuzzed;
 mod greeting;
 mod hosts;
 mod link;
