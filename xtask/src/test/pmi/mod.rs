@@ -168,6 +168,14 @@ fn under_prrte(openmpi: &Library, ours: &Programs, report: &mut Report) -> Resul
     run(report, "prterun", &mut prterun, |outcome| {
         outcome.success() && outcome.stdout.contains("size 3 token 3 sum 3")
     })?;
+    let mut late = Command::new(openmpi.launcher().with_file_name("prterun"));
+    late.args(["--allow-run-as-root", "--map-by", ":oversubscribe", "-n", "2", "sh", "-c"]);
+    late.args(["test $PMIX_RANK = 1 && sleep 3; exec \"$0\""]).arg(ours.get("job")).env("FERRUM_LAUNCHER_TIMEOUT", "1");
+    run(report, "prterun: a late rank is waited for", &mut late, |outcome| {
+        outcome.success()
+            && outcome.stdout.contains("size 2 token 2 sum 1")
+            && outcome.stderr.contains("rank 0 of 2 has been waiting for 1 seconds")
+    })?;
     // The variables are set, but the launcher has ended.
     let mut ended = Command::new(ours.get("job"));
     let library = openmpi.launcher().with_file_name("../lib/openmpi/libpmix.so.2");
